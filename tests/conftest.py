@@ -36,10 +36,10 @@ def kernel() -> Path:
     """The kernel's path; skips where there is none."""
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is not built (make build)")
-    found = subprocess.run([PROGRAM, "virtual", "doctor"], capture_output=True, text=True)
-    if found.returncode != 0:
-        pytest.skip(found.stderr.strip())
-    return Path(json.loads(found.stdout)["kernel"])
+    doctor = subprocess.run([PROGRAM, "virtual", "doctor"], capture_output=True, text=True)
+    if doctor.returncode != 0:
+        pytest.skip(doctor.stderr.strip())
+    return Path(json.loads(doctor.stdout)["kernel"])
 
 
 @pytest.fixture(scope="session")

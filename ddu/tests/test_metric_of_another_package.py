@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,7 @@ import pytest
 
 from ddu.store.connect import connected
 from ddu.tables.documentation import documented
-from testsupport.example_package import command, ddu, install
+from testsupport.example_package import ddu, install, python
 from testsupport.store_runs import two_flows
 from testsupport.store_server import fresh_store
 from testsupport.synthetic_run import MS, T0
@@ -51,7 +50,7 @@ def test_one_file_adds_a_metric_everywhere(packages: Path, run: Path, tmp_path: 
     assert f"{COLUMN} [ms]: longest time" in ddu(packages, "schema", "transport").stdout
     document = tmp_path / "metrics.md"
     document.write_text(METRICS_MD.read_text())
-    made = command(packages, sys.executable, "-m", "ddu.tables.documentation", document)
+    made = python(packages, "-m", "ddu.tables.documentation", document)
     assert made.returncode == 0, made.stderr
     assert f"| `{COLUMN}` | ms | S | 2 |" in document.read_text()
     assert f"| `{NUMBER}` | ms | flow | S |" in document.read_text()
@@ -87,8 +86,8 @@ def test_campaigns_may_ask_for_it(packages: Path, tmp_path: Path) -> None:
     asked += "campaign = dict(name='x', title='x', factors={'cc': ['cubic']}, "
     asked += f"report={{'metrics': ['flow.{NUMBER}']}}); "
     asked += "print(problems_of(Campaign.model_validate(campaign)))"
-    assert command(packages, sys.executable, "-c", asked).stdout == "[]\n"
-    assert "no metric" in command(tmp_path, sys.executable, "-c", asked).stdout
+    assert python(packages, "-c", asked).stdout == "[]\n"
+    assert "no metric" in python(tmp_path, "-c", asked).stdout
 
 
 def test_an_older_store_gets_its_columns(packages: Path, run: Path, tmp_path: Path) -> None:

@@ -10,24 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from testsupport.prepared import command
 from testsupport.runs import Runs
 
 ROOT = Path(__file__).parents[2]
 SHORT = ("--scenario", "static", "--duration", "3s")
+MOUNTED = """
+import ctypes, subprocess
+CLONE_NEWNS = 0x20000
+assert ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0
+subprocess.run("mount --make-rprivate / && {}", shell=True, check=True)
+"""
 Ours = Callable[[], set[str]]
 
 
 def refusal(*args: str, inside: str = "") -> str:
-    """Return the stderr of `ccu run ARGS`, in a mount namespace after the commands `inside`."""
-    script = f'{inside + " && " if inside else ""}exec .venv/bin/ccu run --testbed emulated "$@"'
-    ran = subprocess.run(
-        ["unshare", "-m", "bash", "-c", script, "ccu", *args],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-        timeout=600,
-    )
+    """Return the stderr of `ccu run ARGS`, with what the command `inside` mounts for it alone."""
+    changed = MOUNTED.format(inside) if inside else ""
+    ran = command("ccu", "run", "--testbed", "emulated", *args, changed=changed)
     assert ran.returncode in (1, 2), ran.stdout + ran.stderr
     assert "Traceback" not in ran.stderr
     return ran.stderr
@@ -108,15 +108,13 @@ def test_a_cut_off_capture_and_a_future_schema(runs: Runs, tmp_path: Path) -> No
 
     capture = copy / "raw/receiver.pcap"
     capture.write_bytes(capture.read_bytes()[:-10])
-    subprocess.run([".venv/bin/ddu", "analyze", str(copy)], cwd=ROOT, check=True)
+    assert command("ddu", "analyze", copy).returncode == 0
     summary = json.loads((copy / "summary.json").read_text())
     assert summary["verdict"] == "degraded"
     assert any("receiver.pcap" in reason for reason in summary["verdict_reasons"])
 
     manifest = json.loads((copy / "run.json").read_text())
     (copy / "run.json").write_text(json.dumps({**manifest, "schema_version": 99}))
-    refused = subprocess.run(
-        [".venv/bin/ddu", "analyze", str(copy)], cwd=ROOT, capture_output=True, text=True
-    )
+    refused = command("ddu", "analyze", copy)
     assert refused.returncode == 2
     assert "99" in refused.stderr

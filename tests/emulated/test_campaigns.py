@@ -39,7 +39,7 @@ from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
-from testsupport.prepared import BIN, command
+from testsupport.prepared import BIN, Started, command
 from testsupport.store_server import fresh_store, reader_url
 
 FILE = """\
@@ -64,12 +64,12 @@ def file(tmp_path: Path) -> Path:
 
 def results(campaign: Path) -> Counter[str]:
     """Return how many results each cell has."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for run in campaign.glob("runs/*/*/run.json"):
         content = json.loads(run.read_text())
         if content["status"] == "finished" and content["verdict"] != "invalid":
-            found[run.parent.parent.name] += 1
-    return found
+            counts[run.parent.parent.name] += 1
+    return counts
 
 
 def experiments(campaign: Path) -> dict[str, str]:
@@ -132,12 +132,11 @@ def test_killed_ten_times_it_still_does_every_run_once(
     before = ours()
     generator = random.Random(1)
     campaign = tmp_path / "campaign-short-only"
-    arguments = [BIN / "ccu", "campaign", "run", file, "--output", tmp_path]
     for _ in range(10):
         # Counted in files that the campaign has written, not in seconds: it is killed at any stage
         # of a run on a machine of any speed.
         until = written(tmp_path) + generator.randint(1, 2 * FILES_OF_A_RUN)
-        killed = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        killed = Started("ccu", "campaign", "run", file, "--output", tmp_path)
         while killed.poll() is None and written(tmp_path) < until:
             time.sleep(0.01)
         killed.send_signal(signal.SIGKILL)
@@ -354,11 +353,11 @@ def test_a_worker_without_shared_storage_publishes_its_runs(
         rows = 0
         while not performing.done():
             with psycopg.connect(reader_url(store)) as reader:
-                (found,) = reader.execute(
+                (shown,) = reader.execute(
                     "SELECT count(*) FROM testbed.live_radio JOIN testbed.run USING (run_id) "
                     "WHERE name LIKE 'far/cc=cubic,seed=1/%'"
                 ).fetchall()
-            rows = max(rows, found[0])
+            rows = max(rows, shown[0])
             time.sleep(0.1)
     done = performing.result()
     assert (done.ended, rows > 20) == (Ended(), True)

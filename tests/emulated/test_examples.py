@@ -4,25 +4,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from testsupport.prepared import command
 from testsupport.runs import Runs
 
 ROOT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
 EXAMPLES = ROOT / "examples"
 
 
-def run(*command: object) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [BIN / str(command[0]), *map(str, command[1:])], capture_output=True, text=True, cwd=ROOT
-    )
+def run(name: str, *arguments: object) -> None:
+    done = command(name, *arguments)
     assert done.returncode == 0, done.stderr
-    return done
 
 
 def test_every_example_is_named_in_the_documentation() -> None:

@@ -3,42 +3,49 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import signal
-import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from testsupport.prepared import Started, command
 from testsupport.runs import Runs
+from testsupport.waiting import until
 
-LONG = ("--scenario", "static", "--duration", "20s")
+LONG = ("--scenario", "static", "--duration", "600s")
+# At the first step after the traffic.
+SIGNAL_AFTER_TRAFFIC = """
+import os, signal
+from ccu.runs import capture
+stop = capture.stop_captures
+capture.stop_captures = lambda *of: (os.kill(os.getpid(), signal.SIGTERM), stop(*of))
+"""
 Ours = Callable[[], set[str]]
 
 
-def started(output: Path, *args: str) -> subprocess.Popen[str]:
-    """Yield a run of 20 s whose traffic flows."""
-    run = subprocess.Popen(
-        [".venv/bin/ccu", "run", "--testbed", "emulated", *LONG, *args, "--output", str(output)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-    deadline = time.monotonic() + 300
-    while not list(output.glob("*/raw/iperf3-f0-client.json")):
-        assert run.poll() is None, run.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    time.sleep(1)
+def started(output: Path, *args: str) -> Started:
+    """Return a run whose traffic flows."""
+    words = ("run", "--testbed", "emulated", *LONG, *args, "--output", output)
+    run = Started("ccu", *words)
+    until(lambda: delivered_bytes(output) > 0, run)
     return run
 
 
+def delivered_bytes(output: Path) -> int:
+    """Return the bytes that the link has carried, as its last whole row counts them."""
+    for file in output.glob("*/raw/mac.csv"):
+        rows = list(csv.DictReader(file.read_text().rpartition("\n")[0].splitlines()))
+        return int(rows[-1]["mac_dl_bytes"]) if rows else 0
+    return 0
+
+
 def manifest(output: Path) -> dict[str, object]:
-    (found,) = output.glob("*/run.json")
-    loaded: dict[str, object] = json.loads(found.read_text())
+    (file,) = output.glob("*/run.json")
+    loaded: dict[str, object] = json.loads(file.read_text())
     return loaded
 
 
@@ -50,8 +57,7 @@ def test_a_signal_ends_a_run_in_order(
     before = ours()
     run = started(tmp_path, "--cc", "cubic")
     run.send_signal(sent)
-    run.communicate(timeout=600)
-    assert run.returncode == 130
+    assert run.wait() == 130
     assert manifest(tmp_path)["status"] == "interrupted"
     assert ours() == before
 
@@ -60,15 +66,12 @@ def test_a_signal_ends_a_run_in_order(
 def test_a_signal_after_the_traffic_is_heard(runs: Runs, ours: Ours, tmp_path: Path) -> None:
     """The run is complete; but no script or campaign may go on as if nothing had come."""
     before = ours()
-    run = started(tmp_path, "--cc", "cubic", "--duration", "3s")
-    deadline = time.monotonic() + 300
-    while not dict(manifest(tmp_path)["time"]).get("traffic_stop_utc_ns"):  # type: ignore[call-overload]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    run.send_signal(signal.SIGTERM)
-    printed, _ = run.communicate(timeout=600)
+    run = command(
+        "ccu", "run", "--testbed", "emulated", *LONG, "--cc", "cubic", "--duration", "1s",
+        "--output", tmp_path, changed=SIGNAL_AFTER_TRAFFIC,
+    )  # fmt: skip
     assert run.returncode == 130
-    assert "interrupted by SIGTERM; the run is complete" in printed
+    assert "interrupted by SIGTERM; the run is complete" in run.stderr
     assert manifest(tmp_path)["status"] == "finished"
     assert ours() == before
 
@@ -79,10 +82,10 @@ def test_the_resources_of_a_killed_run_are_removed_by_clean(
 ) -> None:
     before = ours()
     run = started(tmp_path, "--cc", "reminis")
-    run.kill()
-    run.communicate(timeout=600)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
     assert ours() != before
-    subprocess.run([".venv/bin/ccu", "clean"], cwd=Path(__file__).parents[2], check=True)
+    assert command("ccu", "clean").returncode == 0
     assert ours() == before
     assert manifest(tmp_path)["status"] == "failed"
 
@@ -97,10 +100,9 @@ def test_a_run_fails_with_the_program_that_dies(
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
     names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in children}
     (first, *_) = (pid for pid, name in names.items() if name == victim)
-    subprocess.run(["kill", "-9", first], check=True)
-    printed, _ = run.communicate(timeout=600)
-    assert run.returncode == 1
-    assert f"{victim}" in printed
-    assert "SIGKILL" in printed
+    os.kill(int(first), signal.SIGKILL)
+    assert run.wait() == 1
+    assert victim in run.printed
+    assert "SIGKILL" in run.printed
     assert manifest(tmp_path)["status"] == "failed"
     assert ours() == before

@@ -9,14 +9,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from testsupport.prepared import Started
+from testsupport.waiting import until
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes network namespaces")
-BIN = Path(sys.executable).parent
 TOY = Path(__file__).parents[2] / "examples/testbed"
 
 
@@ -42,29 +43,21 @@ class Installed:
             ],
             check=True,
         )
-        self.environment = os.environ | {"PYTHONPATH": str(site), "COLUMNS": "160"}
+        self.environment = {"PYTHONPATH": str(site), "COLUMNS": "160"}
 
-    def start(self, name: str, *args: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [BIN / name, *args],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self.environment,
-        )
+    def start(self, name: str, *args: object) -> Started:
+        return Started(name, *args, environment=self.environment)
 
-    def __call__(self, name: str, *args: str) -> str:
+    def __call__(self, name: str, *args: object) -> str:
         """Return what the command prints. It has to succeed."""
-        process = self.start(name, *args)
-        printed, trouble = process.communicate(timeout=600)
-        assert process.returncode == 0, printed + trouble
-        return printed
+        done = self.start(name, *args).result()
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
-    def refusal(self, *args: str) -> str:
-        process = self.start("ccu", *args)
-        _, printed = process.communicate(timeout=600)
-        assert process.returncode == 2, printed
-        return printed
+    def refusal(self, *args: object) -> str:
+        done = self.start("ccu", *args).result()
+        assert done.returncode == 2, done.stderr
+        return done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -125,10 +118,10 @@ def test_a_run_to_its_tables(
 @pytest.mark.root
 @needs_root
 def test_doctor(installed: Installed) -> None:
-    process = installed.start("ccu", "doctor", "--testbed", "toy", "--cable-length-km", "7")
-    printed, trouble = process.communicate(timeout=600)
-    assert "7 km" in printed, trouble
-    assert "for --testbed toy" in printed
+    words = ("doctor", "--testbed", "toy", "--cable-length-km", "7")
+    done = installed.start("ccu", *words).result()
+    assert "7 km" in done.stdout, done.stderr
+    assert "for --testbed toy" in done.stdout
 
 
 @pytest.mark.root
@@ -139,13 +132,9 @@ def test_the_resources_of_a_killed_toy_run_are_removed(
     before = ours()
     words = ("--testbed", "toy", "--cc", "cubic", "--duration", "60s", "--output", str(tmp_path))
     running = installed.start("ccu", "run", *words)
-    deadline = time.monotonic() + 300
-    while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
-        assert time.monotonic() < deadline
-        assert running.poll() is None, running.communicate()
-        time.sleep(0.1)
+    until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), running)
     running.send_signal(signal.SIGKILL)
-    running.communicate()
+    running.wait()
     assert len(ours() - before) >= 2
     assert "removed network namespace" in installed("ccu", "clean")
     assert ours() == before

@@ -86,13 +86,13 @@ class Ccu:
         arguments += ("--output", str(output))
         process = self.start(*arguments, changed=changed, environment=environment)
         printed, _ = process.communicate(timeout=600)
-        found = list(output.iterdir()) if output.exists() else []
-        return Ran(process.returncode, printed, found[0] if found else None)
+        directories = list(output.iterdir()) if output.exists() else []
+        return Ran(process.returncode, printed, directories[0] if directories else None)
 
 
 def leftovers(ccu: Ccu) -> list[str]:
     """Return our containers, networks, names of networks, bridges and records."""
-    found = [
+    paths = [
         *(path for path in Path("/run/ccu").glob("*.json") if not path.name.startswith("standin-")),
         *(Path("/run/netns").glob("ccu-*")),
         *(Path("/sys/class/net").glob("ccu-*")),
@@ -104,7 +104,7 @@ def leftovers(ccu: Ccu) -> list[str]:
             listed += subprocess.run(
                 ["docker", *words], env=ccu.environment, capture_output=True, text=True
             ).stdout.split()
-    return [str(path) for path in found] + listed
+    return [str(path) for path in paths] + listed
 
 
 @pytest.fixture(scope="module")
@@ -191,10 +191,10 @@ RNTIS = (0x4CBA, 0x4CBB)
 
 def counters(log: Path) -> dict[int, list[int]]:
     """Return by RNTI the bytes sent by the MAC in each reading of the gNB's file."""
-    found: dict[int, list[int]] = {}
+    sent_bytes: dict[int, list[int]] = {}
     for rnti, sent in re.findall(r"UE (\w{4}): MAC: +TX +(\d+)", log.read_text()):
-        found.setdefault(int(rnti, 16), []).append(int(sent))
-    return found
+        sent_bytes.setdefault(int(rnti, 16), []).append(int(sent))
+    return sent_bytes
 
 
 TWO_UES = ("--ues", "2", "--duration", "4s")

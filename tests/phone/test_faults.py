@@ -6,18 +6,20 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ccu.host.namespace import inside
-from ccu.testbeds.phone import data_plan, survey
+from ccu.testbeds.phone import data_plan, radio_log, survey
 from ccu.testbeds.phone.adb import Adb
 from ddu.analyze import analysis_of
 from ddu.console.problems import RefusedError
+from testsupport import held
 from testsupport.phone.street import Street
+from testsupport.prepared import Started
+from testsupport.waiting import until
 
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
 SIGNAL = "cqiTableIndex=2147483647 cqi=2147483647 ta=2147483647 level=4"
@@ -45,7 +47,7 @@ def test_refused_experiments(street: Street) -> None:
     street.adbd.authorised = False
     street.plug_in()
     assert "tap Allow" in refused(street)
-    subprocess.run(street.command("adb", "disconnect"), capture_output=True)
+    street.adb("disconnect")
     street.adbd.authorised = True
     street.plug_in()
     street.set(airplane="1")
@@ -89,10 +91,7 @@ def test_problems_that_the_phone_reports(
 @pytest.mark.root
 def test_two_phones(street: Street) -> None:
     serial = street.plug_in()
-    subprocess.run(
-        street.command("adb", "connect", serial.replace("127.0.0.1", "localhost")),
-        capture_output=True,
-    )
+    street.adb("connect", serial.replace("127.0.0.1", "localhost"))
     printed = refused(street)
     assert "2 phones" in printed
     assert serial in printed
@@ -101,16 +100,16 @@ def test_two_phones(street: Street) -> None:
 @pytest.mark.root
 def test_the_doctor_and_a_dry_run(street: Street) -> None:
     nobody = street.ccu("doctor", "--testbed", "phone", "--json")
-    found = {one["name"]: one for one in json.loads(nobody.stdout)}
+    checks = {one["name"]: one for one in json.loads(nobody.stdout)}
     assert nobody.returncode == 1
-    assert "USB debugging" in found["phone"]["fix"]
+    assert "USB debugging" in checks["phone"]["fix"]
     street.plug_in()
-    found = {
+    checks = {
         one["name"]: one
         for one in json.loads(street.ccu("doctor", "--testbed", "phone", "--json").stdout)
     }
-    assert "Test 5G, Android 14" in found["phone"]["detail"]
-    assert found["radio"]["detail"] == "rmnet_data0, 198.51.100.2"
+    assert "Test 5G, Android 14" in checks["phone"]["detail"]
+    assert checks["radio"]["detail"] == "rmnet_data0, 198.51.100.2"
     planned = street.ccu(*RUN, "--dry-run")
     assert planned.returncode == 0
     assert "at most 1000 MB" in planned.stdout
@@ -118,26 +117,21 @@ def test_the_doctor_and_a_dry_run(street: Street) -> None:
     assert "prb" not in planned.stdout
 
 
-def started(street: Street, output: Path) -> subprocess.Popen[str]:
-    """Yield a run whose traffic flows."""
-    run = subprocess.Popen(
-        street.command("ccu", *RUN[:-1], "5s", "--output", str(output)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    deadline = time.monotonic() + 300
-    while not any('"served"' in file.read_text() for file in output.glob("*/raw/phone/sender.j*")):
-        assert run.poll() is None, run.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    time.sleep(1)
+def started(street: Street, output: Path) -> Started:
+    """Return a run whose traffic flows."""
+    run = street.start("ccu", *RUN[:-1], "60s", "--output", output)
+    until(lambda: '"served"' in recorded(output, "phone/sender.jsonl"), run)
     return run
 
 
+def recorded(output: Path, name: str) -> str:
+    """Return what a run has written to a file so far."""
+    return "".join(file.read_text() for file in output.glob(f"*/raw/{name}"))
+
+
 def manifest(output: Path) -> dict[str, Any]:
-    (found,) = output.glob("*/run.json")
-    loaded: dict[str, Any] = json.loads(found.read_text())
+    (file,) = output.glob("*/run.json")
+    loaded: dict[str, Any] = json.loads(file.read_text())
     return loaded
 
 
@@ -155,9 +149,8 @@ def test_unplugged_in_the_middle(street: Street, tmp_path: Path) -> None:
     street.plug_in()
     run = started(street, tmp_path)
     street.adbd.unplug()
-    printed, _ = run.communicate(timeout=600)
-    assert run.returncode == 1, printed
-    assert "phone" in printed
+    assert run.wait() == 1, run.printed
+    assert "phone" in run.printed
     assert manifest(tmp_path)["status"] == "failed"
     assert set(processes_of(street)) <= {"adb"}
 
@@ -167,20 +160,24 @@ def test_changes_during_a_run(street: Street, tmp_path: Path) -> None:
     """The screen locks, the phone falls back to LTE with redacted identities, its clock is set."""
     street.plug_in()
     output = tmp_path / "runs"
-    run = started(street, output)
+    seen = tmp_path / "seen"
+    words = ("ccu", *RUN, "--output", output)
+    run = street.start(*words, changed=held.after_traffic(seen))
+    until(lambda: "NR_SA" in recorded(output, radio_log.FILE), run)
     street.set(wakefulness="Asleep", registry=LTE, clock_ahead_s="60")
-    printed, _ = run.communicate(timeout=600)
-    assert run.returncode == 0, printed
-    recorded = manifest(output)
-    assert recorded["verdict"] == "degraded"
-    assert "clock was set by +60.0 s" in " ".join(recorded["verdict_reasons"])
+    until(lambda: "14(LTE)" in recorded(output, radio_log.FILE), run)
+    seen.touch()
+    assert run.wait() == 0, run.printed
+    content = manifest(output)
+    assert content["verdict"] == "degraded"
+    assert "clock was set by +60.0 s" in " ".join(content["verdict_reasons"])
     (directory,) = output.iterdir()
-    found = analysis_of(directory)
-    summary = found.summary
+    analysis = analysis_of(directory)
+    summary = analysis.summary
     assert summary["events_count"]["technology"] == 1
-    mac = found.tables["mac"]
+    mac = analysis.tables["mac"]
     assert mac["t_s"].is_monotonic_increasing
-    assert mac["duration_ns"].max() < 10e9  # and none of a minute
+    assert mac["duration_ns"].max() < 50e9  # and none of a minute
     assert "LTE" in " ".join(summary["verdict_reasons"])
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -54,7 +53,7 @@ def test_a_walk_to_its_report(street: Street, tmp_path: Path) -> None:
     assert {m["experiment"]["phone"]["note"] for m in manifests} == {"rain", ""}
     starts = sorted((m["time"]["start_utc_ns"], m["time"]["stop_utc_ns"]) for m in manifests)
     assert starts[1][0] - starts[0][1] >= 0.4e9
-    subprocess.run(street.command("ddu", "campaign", "report", str(folder)), check=True)
+    assert street.start("ddu", "campaign", "report", folder).wait() == 0
     runs = pd.read_csv(folder / "report" / "runs.csv").set_index("place")
     assert list(runs.loc["bridge", "rsrp_dbm.mean"].round(3)) == [-80, -80]
     assert list(runs.loc["park", "rsrp_dbm.mean"].round(3)) == [-95, -95]

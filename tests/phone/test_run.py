@@ -16,13 +16,14 @@ import pytest
 from ccu.testbeds.phone import radio_log
 from ddu.analyze import analysis_of
 from testsupport.phone.street import Street
+from testsupport.waiting import until
 
 SHORT = ("run", "--testbed", "phone", "--duration", "2s")
 
 
 def manifest(output: Path) -> dict[str, Any]:
-    (found,) = output.glob("*/run.json")
-    loaded: dict[str, Any] = json.loads(found.read_text())
+    (file,) = output.glob("*/run.json")
+    loaded: dict[str, Any] = json.loads(file.read_text())
     return loaded
 
 
@@ -47,8 +48,8 @@ def test_downlink(street: Street, tmp_path: Path) -> None:
     assert "token" not in "".join(
         file.read_text() for file in (run / "raw" / "phone").iterdir() if file.suffix == ".json"
     )
-    analysed = subprocess.run(street.command("ddu", "analyze", str(run)), capture_output=True)
-    assert analysed.returncode == 0, analysed.stderr.decode()
+    analysed = street.start("ddu", "analyze", run).result()
+    assert analysed.returncode == 0, analysed.stderr
     summary = json.loads((run / "summary.json").read_text())
     assert summary["technology_ratio"] == {"sa": 1.0}
     assert 5e6 < summary["throughput_bps"] < 40e6
@@ -93,9 +94,9 @@ def test_an_operator_with_ipv6_only(street_of_ipv6: Street, tmp_path: Path) -> N
     ends = [flow[end]["address"] for end in ("sender", "receiver")]
     assert ends == ["2001:db8:5::1", "2001:db8:5::2"]
     (run,) = output.iterdir()
-    found = analysis_of(run)
-    assert 5e6 < found.summary["throughput_bps"] < 40e6
-    aligned = found.tables["aligned"]
+    analysis = analysis_of(run)
+    assert 5e6 < analysis.summary["throughput_bps"] < 40e6
+    aligned = analysis.tables["aligned"]
     assert aligned["tcp_rtt_ms"].min() >= 20
     assert set(aligned["mac_rsrp_dbm"].dropna().round(6)) == {-71.0}
     assert aligned["tcp_cwnd_bytes"].notna().any()
@@ -121,42 +122,23 @@ def test_the_phones_own_iperf3(street: Street, tmp_path: Path, way: str) -> None
     printed = json.loads((run / "raw" / "iperf3-f0-client.json").read_text())
     counted = printed["end"]["sum_received"]["bytes"]
     assert 0.8 < flow["received_bytes"] / counted < 1.25
-    found = analysis_of(run)
-    assert 5e6 < found.summary["throughput_bps"] < 40e6
-    assert (found.tables["iperf3"]["end"] == "client").all()
+    analysis = analysis_of(run)
+    assert 5e6 < analysis.summary["throughput_bps"] < 40e6
+    assert (analysis.tables["iperf3"]["end"] == "client").all()
 
 
 @pytest.mark.root
 def test_a_browser_without_adb_gets_what_is_allowed(street: Street, tmp_path: Path) -> None:
     output = tmp_path / "runs"
-    run = subprocess.Popen(
-        street.command(
-            "ccu",
-            *SHORT,
-            "--cc",
-            "cubic",
-            "--no-adb",
-            "--max-bytes",
-            "3MB",
-            "--output",
-            str(output),
-        ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert run.stdout is not None
-    printed = ""
-    while not (match := re.search(r"http://\S+", printed)):
-        line = run.stdout.readline()
-        assert line, printed
-        printed += line
+    words = (*SHORT, "--cc", "cubic", "--no-adb", "--max-bytes", "3MB", "--output", output)
+    run = street.start("ccu", *words)
+    match = until(lambda: re.search(r"http://\S+(?=\s)", run.printed), run)
+    assert match
     browser = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", match[0]]
     got = subprocess.run(
         ["ip", "netns", "exec", street.phone, *browser], capture_output=True, text=True, timeout=600
     )
-    rest, _ = run.communicate(timeout=600)
-    assert run.returncode == 0, printed + rest
+    assert run.wait() == 0, run.printed
     assert got.stdout.startswith("200 "), got
     assert got.stdout.split()[1] == "3000000"
     recorded = manifest(output)

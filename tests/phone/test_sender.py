@@ -56,10 +56,10 @@ class Served:
 
     def wait_for(self, name: str, patience_s: float = 20) -> dict[str, Any]:
         deadline = time.monotonic() + patience_s
-        while not (found := [one for one in self.events if one["event"] == name]):
+        while not (events := [one for one in self.events if one["event"] == name]):
             assert time.monotonic() < deadline, self.events
             time.sleep(0.05)
-        return found[0]
+        return events[0]
 
 
 def phone(street: Street, greeting: str = TOKEN) -> int:

@@ -38,10 +38,10 @@ def test_a_run_by_termux(street: Street, tmp_path: Path, monkeypatch: pytest.Mon
     assert recorded["flows"][0]["cc_read_back"] == "cubic"
     assert recorded["hosts"]["ue"]["model"] == "Test 5G"
     assert abs(recorded["time"]["offset_ns"] - 3e9) <= recorded["time"]["offset_uncertainty_ns"]
-    found = analysis_of(run)
-    assert 5e6 < found.summary["throughput_bps"] < 40e6
-    assert found.summary["technology_ratio"] == {"sa": 1.0}
-    mac = found.tables["mac"]
+    analysis = analysis_of(run)
+    assert 5e6 < analysis.summary["throughput_bps"] < 40e6
+    assert analysis.summary["technology_ratio"] == {"sa": 1.0}
+    mac = analysis.tables["mac"]
     assert set(mac["mac_rsrp_dbm"]) == {-71}
     assert set(mac["mac_pci"]) == {77}
     assert set(mac["phone_battery_ratio"].round(6)) == {0.9}

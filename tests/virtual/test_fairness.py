@@ -25,12 +25,12 @@ def jain(rates: list[float]) -> float:
 
 def payloads(run: Path, flows: list[dict[str, Any]]) -> dict[str, list[tuple[float, int]]]:
     """Arrivals of each flow at its receiver: time and bytes."""
-    found: dict[str, list[tuple[float, int]]] = {flow["id"]: [] for flow in flows}
+    arrivals: dict[str, list[tuple[float, int]]] = {flow["id"]: [] for flow in flows}
     ids = {(flow["sender"]["port"], flow["receiver"]["port"]): flow["id"] for flow in flows}
     for packet in packets(run / "raw/receiver.pcap"):
         if packet.ports in ids and packet.payload_bytes:
-            found[ids[packet.ports]].append((packet.utc_s, packet.payload_bytes))
-    return found
+            arrivals[ids[packet.ports]].append((packet.utc_s, packet.payload_bytes))
+    return arrivals
 
 
 def test_two_flows_are_two_and_their_fairness_is_jains(experiments: Runs) -> None:

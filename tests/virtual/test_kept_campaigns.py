@@ -55,8 +55,8 @@ def first_run(campaign: Path) -> Path:
 
 
 def content(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "run.json").read_text())
-    return found
+    manifest: dict[str, Any] = json.loads((run / "run.json").read_text())
+    return manifest
 
 
 @pytest.mark.parametrize("name", ["runs", "points", "comparisons", "reference"])

@@ -31,7 +31,7 @@ PLAN = {
 
 def processes(uid: int) -> set[str]:
     """A user's processes with the times when they started."""
-    found = set()
+    running = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             status = (folder / "status").read_text()
@@ -39,25 +39,25 @@ def processes(uid: int) -> set[str]:
         except OSError:
             continue  # it has just ended
         if f"\nUid:\t{uid}\t" in status:
-            found.add(f"process {folder.name}, started at {started}")
-    return found
+            running.add(f"process {folder.name}, started at {started}")
+    return running
 
 
 def files_of(uid: int) -> set[str]:
     """Return a user's files where programs leave files, and shared memory of both kinds."""
-    found = set()
+    owned = set()
     for place in map(Path, PLACES):
         for path in place.iterdir() if place.is_dir() else ():
             try:
                 if path.lstat().st_uid == uid:
-                    found.add(str(path))
+                    owned.add(str(path))
             except OSError:
                 continue  # somebody else's, and just removed
     for kind in ("shm", "sem", "msg"):
         header, *rows = map(str.split, Path("/proc/sysvipc", kind).read_text().splitlines())
         owner = header.index("uid")
-        found |= {f"{kind} {row[1]}" for row in rows if int(row[owner]) == uid}
-    return found
+        owned |= {f"{kind} {row[1]}" for row in rows if int(row[owner]) == uid}
+    return owned
 
 
 def ended(uid: int, before: set[str]) -> set[str]:

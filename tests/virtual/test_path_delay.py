@@ -20,17 +20,17 @@ PACKET_MS = 300 * 8e-3 / 100
 def handshakes_ms(capture: Path) -> list[float]:
     """Time from each SYN to the SYN-ACK that answers it, by dpkt."""
     asked_s: dict[int, float] = {}
-    found = []
+    delays_ms = []
     with capture.open("rb") as file:
         for utc_s, frame in dpkt.pcap.Reader(file):
             tcp = dpkt.ip.IP(frame).data if frame[0] >> 4 == 4 else None
             if not isinstance(tcp, dpkt.tcp.TCP) or not tcp.flags & dpkt.tcp.TH_SYN:
                 continue  # or a router solicitation of IPv6
             if tcp.flags & dpkt.tcp.TH_ACK:
-                found.append((float(utc_s) - asked_s[tcp.dport]) * 1e3)
+                delays_ms.append((float(utc_s) - asked_s[tcp.dport]) * 1e3)
             else:
                 asked_s[tcp.sport] = float(utc_s)
-    return found
+    return delays_ms
 
 
 @pytest.mark.parametrize("interval_ms", [1, 10, 100])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from testsupport import pulse
-from testsupport.example_package import command
+from testsupport.example_package import ccu
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_two_runs_are_the_same_to_the_byte(kernel: Path, packages: Path, tmp_pat
     digests = set()
     for name in ("first", "second"):
         words = ("--traffic", "pulse", "--duration", "2s", "--output", tmp_path / name)
-        ended = command(packages, pulse.CCU, "run", "--testbed", "virtual", *words)
+        ended = ccu(packages, "run", "--testbed", "virtual", *words)
         assert ended.returncode == 0, ended.stderr
         (capture,) = (tmp_path / name).glob("*/raw/receiver.pcap")
         digests.add(hashlib.sha256(capture.read_bytes()).hexdigest())
@@ -48,13 +48,13 @@ def test_two_runs_are_the_same_to_the_byte(kernel: Path, packages: Path, tmp_pat
     ],
 )
 def test_refusals(packages: Path, words: list[str], problem: str) -> None:
-    ended = command(packages, pulse.CCU, "run", *words, "--dry-run")
+    ended = ccu(packages, "run", *words, "--dry-run")
     assert ended.returncode == 2
     assert problem in ended.stderr
 
 
 def test_it_is_listed_with_the_others(packages: Path) -> None:
-    printed = command(packages, pulse.CCU, "list", "traffic").stdout
+    printed = ccu(packages, "list", "traffic").stdout
     assert "small datagrams at a fixed rate" in printed
-    schema = command(packages, pulse.CCU, "schema").stdout
+    schema = ccu(packages, "schema").stdout
     assert '"per_second"' in schema

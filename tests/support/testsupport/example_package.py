@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from testsupport import prepared
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
-DDU = Path(sys.executable).with_name("ddu")
 
 
 def install(folder: Path, module: str, entry_point: str, under: str = "") -> Path:
@@ -26,13 +27,19 @@ def install(folder: Path, module: str, entry_point: str, under: str = "") -> Pat
     return folder
 
 
-def command(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run a command of this Python's environment with those packages installed."""
-    return subprocess.run(
-        list(map(str, arguments)), env=os.environ | {"PYTHONPATH": str(packages)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def ccu(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run `ccu` with those packages installed."""
+    return prepared.command("ccu", *arguments, environment={"PYTHONPATH": str(packages)})
 
 
 def ddu(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return command(packages, DDU, *arguments)
+    """Run `ddu` with those packages installed."""
+    return prepared.command("ddu", *arguments, environment={"PYTHONPATH": str(packages)})
+
+
+def python(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run this Python with those packages installed."""
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)], env=os.environ | {"PYTHONPATH": str(packages)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip

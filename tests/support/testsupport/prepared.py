@@ -8,11 +8,13 @@ own arguments, folder, environment, output and exit code.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import json
 import os
 import runpy
+import select
 import selectors
 import signal
 import socket
@@ -29,6 +31,7 @@ BIN = Path(sys.executable).parent
 _IMPORTED = (
     "ccu.cli.main",
     "ccu.cli.progress",
+    "ccu.host.namespace",
     "ccu.runs.run",
     "ddu.cli.main",
     "ddu.api",
@@ -43,29 +46,81 @@ def command(
     *arguments: object,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    network: str | None = None,
+    changed: str = "",
     timeout_s: float = 600,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `ccu` or `ddu` to its end, with `environment` besides ours; keep what it says."""
-    words = [str(BIN / name), *map(str, arguments)]
-    around = {
-        "folder": str(folder or Path.cwd()),
-        "environment": {**os.environ, **(environment or {})},
-    }
-    request = json.dumps({"words": words, **around})
-    answers, answer = socket.socketpair(type=socket.SOCK_SEQPACKET)
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, answers:
+    """Run `ccu` or `ddu` to its end; return what it printed. See `Started`."""
+    return Started(
+        name, *arguments, folder=folder, environment=environment, network=network, changed=changed
+    ).result(timeout_s)
+
+
+class Started:
+    """`ccu` or `ddu` as a process, with what it has printed so far."""
+
+    def __init__(
+        self,
+        name: str,
+        *arguments: object,
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        network: str | None = None,
+        changed: str = "",
+    ) -> None:
+        """Start it.
+
+        `environment`: variables besides ours. `network`: the network namespace that it runs in.
+        `changed`: Python statements that it executes first."""
+        self.words = [str(BIN / name), *map(str, arguments)]
+        self.returncode: int | None = None
+        request = {
+            "words": self.words,
+            "folder": str(folder or Path.cwd()),
+            "environment": {**os.environ, **(environment or {})},
+            "network": network,
+            "changed": changed,
+        }
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115 # read until this object is gone
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
+        self._answers, answer = socket.socketpair(type=socket.SOCK_SEQPACKET)
         with answer:
-            files = [out.fileno(), err.fileno(), answer.fileno()]
-            socket.send_fds(_server(), [request.encode()], files)
-        pid = int(answers.recv(64))
-        answers.settimeout(timeout_s)
-        try:
-            code = int(answers.recv(64))
-        except TimeoutError:
-            os.kill(pid, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(words, timeout_s) from None
-        said = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0) for file in (out, err)]
-    return subprocess.CompletedProcess(words, code, *(text.decode() for text in said))
+            files = [self._out.fileno(), self._err.fileno(), answer.fileno()]
+            socket.send_fds(_server(), [json.dumps(request).encode()], files)
+        self.pid = int(self._answers.recv(64))
+
+    @property
+    def printed(self) -> str:
+        """Return what it has written to stdout, and then what to stderr."""
+        return self._content(self._out.fileno()) + self._content(self._err.fileno())
+
+    def poll(self) -> int | None:
+        """Return the exit code; None while the command runs."""
+        return self.wait(0)
+
+    def wait(self, timeout_s: float = 600) -> int | None:
+        """Return the exit code; None if the command still runs after `timeout_s`."""
+        if self.returncode is None and select.select([self._answers], [], [], timeout_s)[0]:
+            self.returncode = int(self._answers.recv(64))
+            self._answers.close()
+        return self.returncode
+
+    def send_signal(self, sent: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, sent)
+
+    def result(self, timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
+        """Wait for the end; return the exit code and what was printed."""
+        code = self.wait(timeout_s)
+        if code is None:
+            self.send_signal(signal.SIGKILL)
+            raise subprocess.TimeoutExpired(self.words, timeout_s, self.printed)
+        streams = (self._content(file.fileno()) for file in (self._out, self._err))
+        return subprocess.CompletedProcess(self.words, code, *streams)
+
+    @staticmethod
+    def _content(file: int) -> str:
+        return os.pread(file, os.fstat(file).st_size, 0).decode()
 
 
 @cache
@@ -119,10 +174,12 @@ def _serve(requests: socket.socket) -> list[str]:
 
 
 def _answer(ended: int, pid: int, answer: socket.socket) -> None:
-    """Send the exit code of a process that has ended."""
+    """Send the exit code of a process that has ended, if somebody still waits for it."""
     os.close(ended)
     with answer:
-        answer.send(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode())
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with contextlib.suppress(BrokenPipeError):
+            answer.send(str(code).encode())
 
 
 def _become(request: dict[str, Any], files: list[int]) -> list[str]:
@@ -130,9 +187,15 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     for file, standard in zip(files, (1, 2), strict=True):
         os.dup2(file, standard)
         os.close(file)
+    if request["network"]:
+        from pyroute2 import netns  # costs more than all else that importers of this module import
+
+        netns.setns(request["network"], flags=0, fork=False)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    exec(request["changed"], {})
     return list(request["words"])
 
 

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
-from testsupport.example_package import command, ddu, install
+from testsupport.example_package import ccu, ddu, install
 
-CCU = Path(sys.executable).with_name("ccu")
 ENTRY_POINT = "ccu.traffic: pulse = ccu_pulse:PULSE"
 PAYLOAD_BYTES = 100
 
@@ -23,7 +21,7 @@ def check_run(packages: Path, output: Path, testbed: str) -> None:
     """Run it beside TCP to its tables, and compare what it reports with the captures."""
     flows = "cubic@0,pulse:50@1"
     words = ("--flows", flows, "--scenario", "static", "--duration", "3s", "--ul")
-    ended = command(packages, CCU, "run", "--testbed", testbed, *words, "--output", output)
+    ended = ccu(packages, "run", "--testbed", testbed, *words, "--output", output)
     assert ended.returncode == 0, ended.stderr
     (run,) = output.iterdir()
     manifest = json.loads((run / "run.json").read_text())
@@ -43,6 +41,6 @@ def check_run(packages: Path, output: Path, testbed: str) -> None:
     assert ended.returncode == 0, ended.stderr
     (_, analysed) = json.loads((run / "summary.json").read_text())["flows"]
     assert analysed["received_payload_bytes"] == pulse["received_bytes"]
-    again = command(packages, CCU, "rerun", run, "--dry-run")
+    again = ccu(packages, "rerun", run, "--dry-run")
     assert again.returncode == 0, again.stderr
     assert "pulse: '50'" in again.stdout

@@ -73,8 +73,8 @@ def received_bps_by_second(run: Path, flow: str = "f0") -> list[float]:
 def flow_report(run: Path, flow: str = "f0") -> dict[str, Any]:
     """Return the counts of both ends of a flow of the built-in traffic."""
     flows = json_of(run / "raw/flows.json")["flows"]
-    found: dict[str, Any] = next(one for one in flows if one["id"] == flow)
-    return found
+    report: dict[str, Any] = next(one for one in flows if one["id"] == flow)
+    return report
 
 
 def json_of(file: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 def shared(name: str) -> Path:
     """`shared/data/<name>` beside the project; skips the test, saying so, where there is none."""
     for parent in Path(__file__).resolve().parents:
-        found = parent / "shared" / "data" / name
-        if found.exists():
-            return found
+        candidate = parent / "shared" / "data" / name
+        if candidate.exists():
+            return candidate
     pytest.skip(f"shared/data/{name} is not beside the project: real data of others, not shipped")

@@ -218,8 +218,8 @@ class DockerApi(http.client.HTTPConnection):
         }
 
     def pid(self, container: str) -> int | None:
-        found = self.get(f"/containers/{container}/json")
-        return found["State"]["Pid"] if found else None
+        description = self.get(f"/containers/{container}/json")
+        return description["State"]["Pid"] if description else None
 
 
 if __name__ == "__main__":

@@ -34,14 +34,14 @@ class Pids:
         self._known: dict[str, int] = {}
 
     def __call__(self) -> dict[str, int]:
-        found = {}
+        pids = {}
         for service, container in self._names().items():
             pid = self._known.get(container)
             if pid is None or not Path(f"/proc/{pid}/ns/net").exists():
                 pid = self._pid_of(container)
             if pid:
-                found[service] = self._known[container] = pid
-        return found
+                pids[service] = self._known[container] = pid
+        return pids
 
 
 class Radio(threading.Thread):

@@ -43,11 +43,11 @@ def started(output: Path, *words: str) -> subprocess.Popen[str]:
 
 def left() -> list[str]:
     """Return our containers and networks."""
-    found = []
+    listed = []
     for words in (["ps", "-aq"], ["network", "ls", "-q"]):
         filtered = ["docker", *words, "--filter", "label=ccu.run"]
-        found += subprocess.run(filtered, capture_output=True, text=True).stdout.split()
-    return found
+        listed += subprocess.run(filtered, capture_output=True, text=True).stdout.split()
+    return listed
 
 
 def service_of(function: str, core: str) -> str:

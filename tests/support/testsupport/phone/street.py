@@ -5,6 +5,7 @@ phone's programs, Android's own answers replayed, and Debian's adb client in bet
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from ccu.host.namespace import Namespace, inside
 from ccu.host.processes import StartedProcess
 from testsupport.phone.adbd import Adbd
 from testsupport.phone.ports import free_port
+from testsupport.prepared import Started
 
 BIN = Path(sys.executable).parent
 ADDRESSES = {4: ("198.51.100.1", "198.51.100.2"), 6: ("2001:db8:5::1", "2001:db8:5::2")}
@@ -122,26 +124,31 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
             "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
         }
 
-    def ccu(self, *args: str, timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command("ccu", *args), capture_output=True, text=True, timeout=timeout_s
-        )
+    def start(self, name: str, *args: object, changed: str = "") -> Started:
+        """Start `ccu` or `ddu` at the server, with an adb of its own. See `Started`."""
+        environment = self._environment()
+        return Started(name, *args, environment=environment, network=self.server, changed=changed)
 
-    def command(self, name: str, *args: str) -> list[str]:
-        """One of the user's commands, at the server, with an adb of its own."""
-        environment = [f"HOME={self._home}", f"ANDROID_ADB_SERVER_PORT={self.adb_port}"]
-        run = ["ip", "netns", "exec", self.server, "env", *environment]
-        program = BIN / name if (BIN / name).exists() else name
-        return [*run, str(program), *args]
+    def ccu(self, *args: object) -> subprocess.CompletedProcess[str]:
+        return self.start("ccu", *args).result()
+
+    def adb(self, *args: str) -> None:
+        """Run the user's adb at the server."""
+        environment = os.environ | self._environment()
+        words = ["ip", "netns", "exec", self.server, "adb", *args]
+        subprocess.run(words, env=environment, capture_output=True, timeout=600)
+
+    def _environment(self) -> dict[str, str]:
+        return {"HOME": str(self._home), "ANDROID_ADB_SERVER_PORT": str(self.adb_port)}
 
     def plug_in(self) -> str:
         """The phone's name at adb."""
         serial = f"127.0.0.1:{self.adbd.port}"
-        subprocess.run(self.command("adb", "connect", serial), capture_output=True, timeout=600)
+        self.adb("connect", serial)
         return serial
 
     def close(self) -> None:
-        subprocess.run(self.command("adb", "kill-server"), capture_output=True, timeout=600)
+        self.adb("kill-server")
         self.adbd.stop()
         self._link.terminate()
         self._link.communicate(timeout=600)

@@ -33,33 +33,33 @@ VALUES = {
 
 
 def parse(arguments):
-    found = {}
+    options = {}
     words = iter(arguments)
     for word in words:
         if word in FLAGS or (OLD and word == "--sa"):
-            found[word] = True
+            options[word] = True
         elif word in VALUES:
-            found[word] = next(words)
+            options[word] = next(words)
         else:
             sys.exit(f"[CONFIG] unknown option: {word}")
-    if "-O" not in found:
+    if "-O" not in options:
         sys.exit("[CONFIG] no configuration file: -O is missing")
-    if OLD and "--do-ra" not in found and not found.pop("--sa", False):
+    if OLD and "--do-ra" not in options and not options.pop("--sa", False):
         sys.exit("without --sa this version attaches to no core")
-    return found
+    return options
 
 
 def radio(given, config):
     """Return rfsim's options, from the file and then the command line, as the real reader: one of a
     list's element counts only if the file has that element, else it is silently ignored."""
     listed = "rfsimulator = ({" in config
-    found = {"serveraddr": "127.0.0.1", "options": ""}
+    settings = {"serveraddr": "127.0.0.1", "options": ""}
     if written := re.search(r'serveraddr = "([^"]+)"', config):
-        found["serveraddr"] = written[1]
-    for key in found:
+        settings["serveraddr"] = written[1]
+    for key in settings:
         if PREFIX + key in given and (OLD or listed):
-            found[key] = given[PREFIX + key]
-    return found
+            settings[key] = given[PREFIX + key]
+    return settings
 
 
 def ask_for_priority():
