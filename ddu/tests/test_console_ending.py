@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,20 @@ def test_a_full_disk_is_one_message() -> None:
         run = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
     assert run.returncode == 1
     assert run.stderr.startswith("ddu: error: the disk is full. Free some of it")
+
+
+@pytest.mark.parametrize("program", ["ccu", "ddu"])
+def test_ctrl_c_before_the_imports_ends_without_a_traceback(
+    program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command's modules take most of the first second to import."""
+    found = []
+    slow = types.ModuleType(f"{program}.cli.main")
+    slow.main = lambda: found.append(signal.getsignal(signal.SIGINT))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, slow.__name__, slow)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        importlib.import_module(f"{program}.__main__").main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found == [signal.SIG_DFL]

@@ -13,6 +13,8 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.console.problems import RefusedError
+from ddu.readers.iperf3 import read_iperf3, received_bytes
+from ddu.readers.nr_link_flows import read_nr_link_flows
 from ddu.run.manifest import read_manifest
 from testsupport.synthetic_run import SyntheticRun
 
@@ -89,3 +91,52 @@ def test_json_that_parsers_cannot_read_is_refused(run: Path, text: str, rule: st
     (run / "run.json").write_text(text)
     with pytest.raises(RefusedError, match=rule):
         read_manifest(run)
+
+
+@pytest.mark.parametrize("key", ["interval_ms", "rtt_ms"])
+def test_a_number_that_is_none_is_refused(run: Path, key: str) -> None:
+    samples = {"host": "server", "file": "raw/sockets.pcap"}
+    changed(run, lambda content: content.update(sockets=[samples]))
+    where = "sockets.0" if key == "interval_ms" else "experiment"
+    of = (lambda c: c["sockets"][0]) if key == "interval_ms" else (lambda c: c["experiment"])
+    changed(run, lambda content: of(content).update({key: float("nan")}))
+    with pytest.raises(RefusedError, match=f"run.json: {where}.{key}: .*finite number"):
+        read_manifest(run)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"schema": "nr-link-flows/1", "flows": [{"id": "f0"}]}',
+        '{"schema": "nr-link-flows/1", "flows": [7]}',
+        '{"schema": "nr-link-flows/1", "flows": [{"id": "f0", "start_utc_ns": "now"}]}',
+    ],
+)
+def test_an_account_of_flows_of_others_is_one_error(tmp_path: Path, content: str) -> None:
+    """These were tracebacks."""
+    (tmp_path / "flows.json").write_text(content)
+    with pytest.raises(RefusedError, match=r"flows\.json: not an account of flows"):
+        read_nr_link_flows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"start": {"timestamp": [1]}, "intervals": [{"streams": [{"start": NaN, "end": 1}]}]}',
+        '{"start": {"timestamp": {"timesecs": 1e300}}, "intervals": [{"streams": [{"end": 1}]}]}',
+        '{"start": {"timestamp": {"timesecs": 99999999999999}},'
+        ' "intervals": [{"streams": [{"start": 0, "end": 1, "bytes": "many"}]}, {"streams": 3}]}',
+    ],
+)
+def test_iperf3s_numbers_of_others_are_missing_values(tmp_path: Path, content: str) -> None:
+    """These were tracebacks."""
+    file = tmp_path / "iperf3-f0-server.json"
+    file.write_text(content)
+    table = read_iperf3(file).table
+    assert table["utc_ns"].isna().all()
+
+
+@pytest.mark.parametrize("end", ["[1]", '{"sum": [1]}', '{"sum": {"bytes": "many"}}', "7"])
+def test_received_bytes_of_others_that_are_no_number_are_unknown(tmp_path: Path, end: str) -> None:
+    (tmp_path / "iperf3-f0-server.json").write_text('{"end": ' + end + "}")
+    assert received_bytes(tmp_path, "f0") is None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,3 +80,29 @@ def test_what_cannot_be_served_is_said(tmp_path: Path, port: int) -> None:
         server(tmp_path / "nowhere", "127.0.0.1", 0)
     with pytest.raises(RefusedError, match="Choose another with --port"):
         server(tmp_path, "127.0.0.1", port)
+
+
+def answer(port: int, host: str) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    connection.putrequest("GET", "/runs/", skip_host=True)
+    connection.putheader("Host", host)
+    connection.endheaders()
+    return connection.getresponse()
+
+
+@pytest.mark.parametrize("host", ["evil.example:8090", "", "127.0.0.1.evil.example", "[::"])
+def test_a_name_of_another_site_that_points_here_is_refused(port: int, host: str) -> None:
+    assert answer(port, host).status == 421
+
+
+@pytest.mark.parametrize("host", ["localhost:8090", "127.0.0.1", "[::1]:8090", "LOCALHOST"])
+def test_names_of_this_machine_are_served_with_a_policy(port: int, host: str) -> None:
+    served = answer(port, host)
+    assert served.status == 200
+    assert served.getheader("Content-Security-Policy", "").startswith("default-src 'none'")
+
+
+def test_a_client_that_sends_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ddu.serve._Handler.timeout", 0.01)
+    with socket.create_connection(("127.0.0.1", port), timeout=600) as silent:
+        assert silent.recv(1) == b""

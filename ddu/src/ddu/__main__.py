@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m ddu` is `ddu`."""
+"""`python -m ddu`, and the command `ddu`."""
 
-from ddu.cli.main import main
+import signal
 
-main()
+
+def main() -> None:
+    """Run the command line. Until what it needs is imported, Ctrl-C just ends the process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from ddu.cli.main import main as command
+
+    command()
+
+
+if __name__ == "__main__":
+    main()

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import socket
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,10 +17,44 @@ _NOWHERE = "/dev/null/nowhere"
 """A path that cannot exist."""
 
 
+_PATIENCE_S = 30.0
+"""A client that sends or takes nothing for as long is gone."""
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
+)
+"""Reports bring all with them, and fetch nothing."""
+
+
+def _is_ours(host: str) -> bool:
+    """Return whether a request's Host is an address, or a name of this machine."""
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:  # Brackets without an address.
+        return False
+    try:
+        ip_address(name)
+    except ValueError:
+        own = {"localhost", socket.gethostname(), socket.getfqdn()}
+        return name in {one.lower() for one in own} or name.endswith(".localhost")
+    return True
+
+
 class _Handler(SimpleHTTPRequestHandler):
     """/runs/… is the directory of the runs; nothing else is served, and no link leads out of it."""
 
     server_version = "ddu"
+    timeout = _PATIENCE_S
+
+    def parse_request(self) -> bool:
+        """Refuse a request by a name that is not this machine's: a page of another site, whose name
+        somebody had point here, could read the runs."""
+        if not super().parse_request():
+            return False
+        if _is_ours(self.headers.get("Host", "")):
+            return True
+        self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "use the address, or this machine's name")
+        return False
 
     def translate_path(self, path: str) -> str:
         root = Path(self.directory).resolve()
@@ -32,6 +69,8 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def end_headers(self) -> None:
         self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 

@@ -13,6 +13,8 @@ import typer
 
 from ddu.console.problems import CommandError
 
+_INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+
 
 def error_text(program: str, message: str) -> str:
     """Return `program: error: message`, with further lines of the message indented."""
@@ -29,6 +31,8 @@ def main(app: typer.Typer, program: str) -> NoReturn:
 
     # No matrix here is large, and the threads that numpy starts for large ones spin at first.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # of the imports before
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = app(prog_name=program, standalone_mode=False)
         sys.stdout.flush()
@@ -49,6 +53,8 @@ def main(app: typer.Typer, program: str) -> NoReturn:
             raise
         # A file or directory that no other message names: the path, and the kernel's reason.
         fail(f"{error.filename}: {error.strerror}", 1)
+    except KeyboardInterrupt:
+        fail("interrupted", _INTERRUPTED)
     except typer.Abort:
         fail("Aborted; nothing changed.", 1)
     except typer.TyperException as error:

@@ -22,15 +22,16 @@ def received_bytes(raw: Path, flow_id: str) -> int | None:
         file = raw / f"iperf3-{flow_id}-{role}.json"
         try:
             end = read_json(file)["end"]
-        except (OSError, ValueError, KeyError, TypeError):
+            counts = [end.get(key, {}).get("bytes") for key in ("sum_received", "sum")]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
-        for key in ("sum_received", "sum"):
-            count = end.get(key, {}).get("bytes")
-            if count:
+        for count in counts:
+            if count and isinstance(count, (int, float)) and count < _MOST_BYTES:
                 return int(count)
     return None
 
 
+_MOST_BYTES = 1e18
 _FIRST = ("utc_ns", "duration_ns", "stream", "sender")
 _COLUMNS = {
     "bytes": "iperf3_bytes",
@@ -49,6 +50,8 @@ _NAME = re.compile(r"iperf3-(.+)-(client|server)\.json")
 _CLOCK = LogClock(
     "iperf3 states the second in which it began; intervals count from there", 1_000_000_000
 )
+_LATEST_S = 9_000_000_000
+"""The nanoseconds of later times are more than columns hold."""
 _PLACE = ("socket", "start", "end", "seconds", "sender", "omitted")
 
 
@@ -93,10 +96,14 @@ def read_iperf3(file: Path) -> LogTable:
     """
     text = content_of(file).decode(errors="replace")
     start, intervals, truncated_at = _whole(file, text) or _by_line(file, text)
-    began = start.get("timestamp", {}).get("timesecs") if isinstance(start, dict) else None
+    stamp = start.get("timestamp") if isinstance(start, dict) else None
+    began = stamp.get("timesecs") if isinstance(stamp, dict) else None
+    if not isinstance(began, int) or not 0 <= began < _LATEST_S:
+        began = None
     rows: list[Values] = []
     for interval in intervals:
-        for stream in interval.get("streams", []) if isinstance(interval, dict) else []:
+        streams = interval.get("streams") if isinstance(interval, dict) else None
+        for stream in streams if isinstance(streams, list) else []:
             if isinstance(stream, dict):
                 rows.append(_row(stream, began))
     if not rows:
@@ -149,4 +156,4 @@ def _row(stream: dict[str, Any], began: object) -> Values:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e18 else None
+    return float(value) if isinstance(value, (int, float)) and abs(value) < _MOST_BYTES else None

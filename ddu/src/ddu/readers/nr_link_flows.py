@@ -5,10 +5,12 @@ bytes that its receivers read."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ddu.console.input_file import read_json
+from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values
 from ddu.readers.format import LogClock, SourceTable
 from ddu.readers.logs import table_of
@@ -31,19 +33,33 @@ _TCP = {
 
 def received_bytes(raw: Path, flow_id: str) -> int | None:
     """Return the payload bytes that the receiver of a flow read; None if nothing says so."""
-    counts = {flow["id"]: int(flow["received_bytes"]) for flow in _flows(raw)}
+    with _as_written(raw):
+        counts = {flow["id"]: int(flow["received_bytes"]) for flow in _flows(raw)}
     return counts.get(flow_id) or None
 
 
 def read_nr_link_flows(raw: Path) -> SourceTable | None:
     """Return the table that `read_iperf3_files` makes of iperf3's reports; None without an
     account."""
-    flows = sorted(_flows(raw), key=lambda flow: str(flow["id"]))
-    rows: list[Values] = [row for flow in flows for row in _rows(flow)]
-    if not rows:
+    with _as_written(raw):
+        flows = sorted(_flows(raw), key=lambda flow: str(flow["id"]))
+        rows: list[Values] = [row for flow in flows for row in _rows(flow)]
+        table = table_of(rows, _FIRST) if rows else None
+    if table is None:
         return None
     alignment = _CLOCK.as_dict() | {"format": _SCHEMA, "file": FILE, "notes": []}
-    return SourceTable(table_of(rows, _FIRST), alignment)
+    return SourceTable(table, alignment)
+
+
+@contextmanager
+def _as_written(raw: Path) -> Iterator[None]:
+    """Raise UnreadableInput for an account that is not as nr-link writes it."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        fix = "move it away to analyse the run without"
+        rule = f"not an account of flows ({type(error).__name__}: {error})"
+        raise UnreadableInput(raw / FILE, rule, fix) from None
 
 
 def _flows(raw: Path) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ Verdict = Literal["valid", "degraded", "invalid"]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 Address = Annotated[str, AfterValidator(lambda text: str(ip_address(text)))]
