@@ -287,3 +287,28 @@ def test_the_interval_follows_from_the_number_of_batches() -> None:
     values = np.random.default_rng(1).normal(size=10)
     low, high = stats.t.interval(0.95, 9, values.mean(), stats.sem(values))
     assert _half_width(values) == pytest.approx((high - low) / 2)
+
+
+DAMAGES = {
+    "run.json": ("{", "run.json: not valid JSON"),
+    "raw/sender.pcap": ("not a capture", "sender.pcap"),
+}
+
+
+@pytest.mark.parametrize("damaged", DAMAGES)
+def test_a_run_that_cannot_be_read_is_named_and_left_out(tmp_path: Path, damaged: str) -> None:
+    """It stopped the comparison of all others."""
+    runs = tmp_path / "runs"
+    varied(runs, "cubic", 1)
+    varied(runs, "reno", 2)
+    text, message = DAMAGES[damaged]
+    (varied(runs, "vegas", 3) / damaged).write_text(text)
+    words = ["compare", str(runs), "--to", str(tmp_path / "comparison")]
+    ran = CliRunner().invoke(app, words)
+    assert ran.exit_code == 1
+    assert message in ran.output
+    assert "runs left out that cannot be read: 1" in ran.output
+    assert list((tmp_path / "comparison").iterdir())
+    shutil.rmtree(runs / "reno-2")
+    with pytest.raises(RefusedError, match=rf"(?s){message}.*1 run"):
+        CliRunner().invoke(app, words, catch_exceptions=False)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ddu.console.ending import error_text
 from ddu.console.problems import RefusedError
 from ddu.console.suggestions import unknown
 
@@ -51,7 +52,12 @@ def compare(
     from ddu.compare.tables import METRICS, means_text, mixtures, refuse_unknown
 
     metrics = tuple(metric or METRICS)
-    loaded = load_runs(runs, by, reuse=not reanalyze)
+    refused: list[RefusedError] = []
+    try:
+        loaded = load_runs(runs, by, not reanalyze, refused.append)
+    except RefusedError as too_few:
+        all_of_them = (*refused, too_few)
+        raise RefusedError([one for each in all_of_them for one in each.problems]) from None
     refuse_unknown(loaded, metric or [])
     page = write_comparison(to, loaded, metrics)
     left_out = sum(not run.is_result for run in loaded)
@@ -65,6 +71,11 @@ def compare(
     if left_out:
         typer.secho(f"invalid runs left out of the means: {left_out}", fg="yellow")
     typer.echo(str(page))
+    for error in refused:
+        typer.secho(error_text("ddu", str(error)), err=True)
+    if refused:
+        typer.secho(f"runs left out that cannot be read: {len(refused)}", fg="yellow", err=True)
+        raise typer.Exit(1)
 
 
 def export(

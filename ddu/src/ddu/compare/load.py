@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.api import Run, open_run
-from ddu.console.problems import refusal
+from ddu.console.problems import RefusedError, refusal
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = ("t_s", "flow", "cc", "tcp_throughput_bps", "tcp_rtt_ms", "tcp_rtt_count")
@@ -34,34 +34,57 @@ class Compared:
         return bool(self.summary["verdict"] != "invalid")
 
 
-def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
+Refused = Callable[[RefusedError], None]
+"""A function of why a run cannot be compared, which raises it or leaves the run out."""
+
+
+def _raise(error: RefusedError) -> None:
+    raise error
+
+
+def _leave_out(_error: RefusedError) -> None:
+    """Leave the run out."""
+
+
+def load_runs(
+    paths: list[Path], by: str, reuse: bool = True, refused: Refused = _raise
+) -> list[Compared]:
     """Return the runs, analysed if they were not yet, labelled by `by`, one of GROUPINGS.
 
     A directory stands for the runs in it that finished, a campaign's for all of them, except those
     without a capture; a run that is there more than once, copied, linked or imported again, is
-    taken once. Raises RefusedError when fewer than two are there.
+    taken once. Raises RefusedError when fewer than two are there, and what `refused` raises.
     """
     directories: dict[Path, Run] = {}
-    for run in (run for each in paths for run in _runs_in(each)):
+    for run in (run for each in paths for run in _runs_in(each, refused)):
         directories.setdefault(run.path.resolve(), run)
     distinct = _apart(list(directories.values()))
     if len(distinct) < 2:
         pairs = [(run, other) for run, *others in distinct for other in others]
         same = "".join(f"; {_same(run.path, other.path)}" for run, other in pairs)
         raise refusal(f"{len(distinct)} run given{same}", "give two or more run directories")
-    return [_load(run, by, reuse, tuple(each.path for each in others)) for run, *others in distinct]
+    loaded = [
+        one
+        for run, *others in distinct
+        if (one := _load(run, by, reuse, tuple(each.path for each in others), refused))
+    ]
+    if len(loaded) < 2:
+        rule = f"{len(loaded)} run is left that can be compared"
+        raise refusal(rule, "give two or more, or repair the others")
+    return loaded
 
 
 def unfinished(paths: Iterable[Path]) -> list[Path]:
     """Return the runs in the directories that did not finish, and are left out."""
     directories = (path for path in paths if not (path / "run.json").exists())
-    return [run.path for path in directories for run in _inside(path) if not _is_finished(run)]
+    inside = (run for path in directories for run in _inside(path, _leave_out))
+    return [run.path for run in inside if not _is_finished(run)]
 
 
 def uncaptured(paths: Iterable[Path]) -> list[Path]:
     """Return the runs in the directories that finished without a capture, and are left out."""
     directories = (path for path in paths if not (path / "run.json").exists())
-    inside = (run for path in directories for run in _inside(path) if _is_finished(run))
+    inside = (run for path in directories for run in _inside(path, _leave_out) if _is_finished(run))
     return [run.path for run in inside if not _has_packets(run)]
 
 
@@ -89,10 +112,10 @@ def _identity(run: Run) -> object:
     return (run.manifest.run, started) if started else run.path.resolve()
 
 
-def _runs_in(path: Path) -> list[Run]:
+def _runs_in(path: Path, refused: Refused) -> list[Run]:
     if (path / "run.json").exists() or not path.is_dir():
-        return [open_run(path)]
-    finished = [run for run in _inside(path) if _is_finished(run)]
+        return _readable([path], refused)
+    finished = [run for run in _inside(path, refused) if _is_finished(run)]
     if not finished:
         raise refusal("contains no run that finished", "give directories of runs", file=path)
     captured = [run for run in finished if _has_packets(run)]
@@ -103,8 +126,22 @@ def _runs_in(path: Path) -> list[Run]:
     return captured
 
 
-def _inside(path: Path) -> list[Run]:
-    return [open_run(run.parent) for run in sorted(path.rglob("run.json"))]
+def _inside(path: Path, refused: Refused) -> list[Run]:
+    return _readable((run.parent for run in sorted(path.rglob("run.json"))), refused)
+
+
+def _readable(paths: Iterable[Path], refused: Refused) -> list[Run]:
+    """Return the runs whose run.json can be read."""
+    runs = []
+    for path in paths:
+        try:
+            run = open_run(path)
+            _ = run.manifest
+        except RefusedError as error:
+            refused(error)
+        else:
+            runs.append(run)
+    return runs
 
 
 def _is_finished(run: Run) -> bool:
@@ -116,10 +153,16 @@ def _has_packets(run: Run) -> bool:
     return bool(run.manifest.captures) or (run.path / "summary.json").exists()
 
 
-def _load(run: Run, by: str, reuse: bool, copies: tuple[Path, ...]) -> Compared:
-    if not reuse:
-        run.analyze()
-    summary, table = run.summary, run.aligned
+def _load(
+    run: Run, by: str, reuse: bool, copies: tuple[Path, ...], refused: Refused
+) -> Compared | None:
+    try:
+        if not reuse:
+            run.analyze()
+        summary, table = run.summary, run.aligned
+    except RefusedError as error:
+        refused(error)
+        return None
     label = run.path.resolve().name if by == "run" else str(summary.get(by))
     kept = table[[name for name in _NEEDED if name in table]]
     return Compared(run.path, label, summary, kept, copies)

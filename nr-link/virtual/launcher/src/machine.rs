@@ -18,6 +18,7 @@ use crate::lacking;
 const PAGE_BYTES: usize = 4096;
 /// The memory of kernel and guest before any traffic.
 const LEAST_FREE_MB: u64 = 200;
+const LEAST_OPEN_FILES: u64 = 256;
 const V1_LIMIT: &str = "memory.limit_in_bytes";
 const V1_USED: &str = "memory.usage_in_bytes";
 
@@ -27,8 +28,33 @@ const V1_USED: &str = "memory.usage_in_bytes";
 /// What is refused, and how to allow it.
 pub fn check(memory_mb: u64) -> Result<()> {
     memory(memory_mb)?;
+    open_files(soft_limit_of_open_files()?)?;
     executable_memory()?;
     tracing()
+}
+
+/// The kernel gets descriptors with numbers from 100 on, and opens files of its programs.
+fn open_files(limit: u64) -> Result<()> {
+    if limit < LEAST_OPEN_FILES {
+        return Err(lacking(
+            format!(
+                "a process may open {limit} files here, and the kernel needs {LEAST_OPEN_FILES}"
+            ),
+            "Raise the limit: ulimit -n 1024",
+        ));
+    }
+    Ok(())
+}
+
+fn soft_limit_of_open_files() -> Result<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes into the structure only.
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    Errno::result(asked).context("getrlimit")?;
+    Ok(limit.rlim_cur)
 }
 
 /// The kernel takes its memory when it uses it: only a machine that is nearly full is refused.
@@ -122,5 +148,20 @@ fn tracing() -> Result<()> {
             )),
             other => bail!("ptrace: trying it ended with {other:?}"),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_open_files_are_a_sentence() {
+        let refused = open_files(100).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "a process may open 100 files here, and the kernel needs 256. Raise the limit: ulimit -n 1024"
+        );
+        assert!(open_files(256).is_ok());
     }
 }
