@@ -148,6 +148,7 @@ def test_what_a_machine_lacks_is_printed_once(
 ) -> None:
     answer = '{"user": "Operation not permitted", "mounts": "Operation not permitted"}'
     monkeypatch.setattr(contain, "_ITSELF", ("echo", answer))
+    monkeypatch.setattr(contain, "_out_of_reach", lambda _paths: set())
     contain.losses.cache_clear()
     try:
         words = [contained(["true"], Rights()) for _ in range(2)]
@@ -156,7 +157,9 @@ def test_what_a_machine_lacks_is_printed_once(
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
     assert "without a namespace of users (Operation not permitted)" in printed
-    assert Rights.from_json(words[1][2]).features == ("processes", "ipc", "network", "filter")
+    assert Rights.from_json(words[1][2]).features == (
+        *("nobody", "processes", "ipc", "network", "filter"),
+    )
 
 
 HOSTILE = """
@@ -196,3 +199,21 @@ def test_what_is_not_python_is_refused(tmp_path: Path, content: bytes, rule: str
     file.write_bytes(content)
     with pytest.raises(RefusedError, match=rule):
         program.check_syntax(file)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as in a container")
+def test_root_in_a_container_without_namespaces_gives_up_its_capabilities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody may enter pytest's folders, and without mounts they cannot be shown elsewhere."""
+    lost = dict.fromkeys(("mounts", "processes", "ipc", "network"), "Operation not permitted")
+    monkeypatch.setattr(contain, "losses", lambda: lost)
+    contain._print_root.cache_clear()
+    own = tmp_path / "own"
+    code = "import os; print(os.getuid(), *[l for l in open('/proc/self/status') if 'Cap' in l])"
+    words = contained([sys.executable, "-c", code], Rights(writes=(str(own),)))
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert ran.stdout.split()[0] == "0"
+    assert {word for word in ran.stdout.split() if len(word) == 16} == {"0" * 16}
+    assert "run as root without capabilities" in capsys.readouterr().err
+    assert own.stat().st_uid == 0

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from ccu.host.contain.rights import FEATURES, Rights
+from ccu.host.contain.user import chosen
 
 __all__ = ["Rights", "contained", "losses"]
 
@@ -28,12 +29,10 @@ def contained(command: Sequence[str], rights: Rights) -> list[str]:
     The Python of this process, and its packages, can be read in any case.
     """
     packages = (one for one in (sys.prefix, sys.base_prefix, *sys.path) if Path(one).is_dir())
-    wanted = replace(
-        rights,
-        reads=_absolute((*rights.reads, *packages)),
-        writes=_absolute(rights.writes),
-        features=tuple(one for one in FEATURES if one not in losses()),
-    )
+    reads, writes = _absolute((*rights.reads, *packages)), _absolute(rights.writes)
+    lacking = {*losses(), *_out_of_reach((*reads, *writes))}
+    features = tuple(one for one in FEATURES if one not in lacking)
+    wanted = replace(rights, reads=reads, writes=writes, features=features)
     return [*_ITSELF, wanted.as_json(), *command]
 
 
@@ -47,6 +46,24 @@ def losses() -> dict[str, str]:
         sentence = f"policies and programs of yours run without {without}"
         print(f"ccu: {sentence}; see docs/congestion-controls.md", file=sys.stderr)
     return lacking
+
+
+def _out_of_reach(paths: Iterable[str]) -> set[str]:
+    """Return the feature that this machine lacks where a view of the files cannot show a user what
+    it needs. Prints it, once."""
+    if "mounts" not in losses():
+        return set()
+    other = chosen()
+    if all(other.reaches(Path(one)) for one in paths):
+        return set()
+    _print_root()
+    return {"nobody"}
+
+
+@cache
+def _print_root() -> None:
+    sentence = "policies and programs of yours run as root without capabilities, since no other"
+    print(f"ccu: {sentence} user may enter the folders of ccu or of the run", file=sys.stderr)
 
 
 def _absolute(paths: Iterable[str]) -> tuple[str, ...]:

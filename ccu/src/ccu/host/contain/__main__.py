@@ -34,7 +34,8 @@ def main(rights: str = "", *command: str) -> None:
     if not command:
         print(json.dumps(_losses()))
         return
-    wanted, as_user = Rights.from_json(rights), user.chosen()
+    wanted = Rights.from_json(rights)
+    as_user = user.chosen(but_root="nobody" in wanted.features)
     owners = _hand_over(wanted.writes, as_user)
     try:
         status = _contained(wanted, as_user, lambda: _execute(command))

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 FEATURES = {
+    "nobody": "a user other than root",
     "user": "a namespace of users",
     "mounts": "a read-only view of the files",
     "processes": "a namespace of processes",

@@ -7,6 +7,7 @@ import os
 import pwd
 import stat
 from dataclasses import dataclass
+from pathlib import Path
 
 from ccu.host.contain import linux
 
@@ -31,19 +32,24 @@ class User:
             wanted >>= 3 if folder.st_gid == self.gid else 6
         return folder.st_mode & wanted == wanted
 
+    def reaches(self, path: Path) -> bool:
+        """Return whether the user may enter all folders on the way to a path."""
+        return all(self.may_enter(folder.stat()) for folder in path.parents)
+
     def become(self) -> None:
-        """Change this process to the user; root gives up everything else."""
-        if not self.is_this_one:
+        """Change this process to the user, without capabilities for what it executes."""
+        if os.geteuid() == 0:
             linux.drop_bounding_set()
+        if not self.is_this_one:
             os.setgroups([])
             os.setresgid(self.gid, self.gid, self.gid)
             os.setresuid(self.uid, self.uid, self.uid)
         linux.gain_no_privileges()
 
 
-def chosen() -> User:
-    """Return this user; for root the one who called sudo, or nobody."""
-    if os.geteuid():
+def chosen(*, but_root: bool = True) -> User:
+    """Return this user; for root, unless it is to stay root, the one who called sudo, or nobody."""
+    if os.geteuid() or not but_root:
         return User(os.geteuid(), os.getegid(), is_this_one=True)
     uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if uid.isdigit() and gid.isdigit() and int(uid):
