@@ -17,6 +17,7 @@ from ddu.cli.campaign import app as campaign_app
 from ddu.console import ending
 from ddu.readers.packets.implementations import Reader
 from ddu.run.find import newest_run
+from ddu.run.memory import shortage
 
 app = typer.Typer(help="Analyse, compare, convert and publish recorded runs.", no_args_is_help=True,
                   add_completion=False)  # fmt: skip
@@ -64,6 +65,8 @@ def analyze(
 
     width_ns = bin_width_ns(bin)
     path = run or newest_run(runs)
+    if sentence := shortage(path):
+        typer.secho(f"ddu: {sentence}", fg="yellow", err=True)
     summary = analyze_run(path, width_ns, reader, not no_report)
     show(path, summary, "tables" if no_report else "report.html")
 
