@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may become a member of a cluster, and where its members listen."""
+"""Checks of who may become a member of a cluster, and of where its members listen."""
 
 from __future__ import annotations
 

@@ -96,12 +96,12 @@ class Address:
 
     def _resolved(self) -> list[tuple[int, int, int, str, tuple[str, int]]]:
         try:
-            found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_DGRAM)
+            resolved = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_DGRAM)
         except OSError as error:
             raise refusal(
                 f"{self.host} is not known ({error.strerror})", "check the name", key=self.key
             ) from None
-        return found  # type: ignore[return-value]
+        return resolved  # type: ignore[return-value]
 
 
 def address(text: str, tls: Path | None, key: str = "--scheduler") -> Address:
