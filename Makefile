@@ -18,7 +18,7 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test test-kernels test-oai-real build kernel setup check format bench fuzz train lock install clean
+.PHONY: help demo test test-kernels test-oai-real build kernel setup check format bench fuzz audit sbom train lock install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
@@ -49,6 +49,12 @@ fuzz: ## fuzz every reader of files (FUZZ_SECONDS=300 for each)
 	setup/system-packages test
 	.ci/fuzz $(FUZZ_SECONDS)
 	DDU_FUZZ_EXAMPLES=20000 $(BIN)/pytest -q -p no:cacheprovider ddu/tests/test_fuzz_logs.py
+
+audit: ## look for known advisories against the locked packages
+	.ci/audit
+
+sbom: ## write the bill of materials (CycloneDX) of the locked packages into sbom.cdx.json
+	.ci/sbom sbom.cdx.json
 
 setup:
 	@setup/system-packages run
