@@ -184,7 +184,7 @@ class Cost(_Part):
 
 class Manifest(_Part):
     schema_version: Annotated[int, Field(ge=1)]
-    run: Annotated[str, AfterValidator(_part_of_a_name)]
+    run: str
     status: Literal["running", "finished", "failed", "interrupted"]
     failure: Failure | None = None
     experiment: Experiment
