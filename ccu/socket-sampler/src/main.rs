@@ -13,6 +13,7 @@ mod pcap;
 mod port_filter;
 mod schedule;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -58,7 +59,7 @@ fn main() -> std::process::ExitCode {
     match run(&Options::parse()) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("socket-sampler: {error:#}");
+            let _ = writeln!(std::io::stderr(), "socket-sampler: {error:#}");
             std::process::ExitCode::FAILURE
         }
     }
@@ -70,7 +71,7 @@ fn run(options: &Options) -> Result<()> {
     let mut sockets = InetDiag::open(&options.ports)?;
     let mut file = PcapFile::create(&options.output)?;
     sample(&mut sockets, &mut file)?; // a kernel that refuses the dump does so before "ready"
-    println!(r#"{{"event":"ready"}}"#);
+    print(r#"{"event":"ready"}"#)?;
     let (mut samples, mut missed) = (1_u64, 0);
     while let Wake::Sample { missed: late } = schedule.wait()? {
         sample(&mut sockets, &mut file)?;
@@ -78,10 +79,14 @@ fn run(options: &Options) -> Result<()> {
         missed += late;
     }
     let cpu = cpu_ratio(started.elapsed())?;
-    println!(
+    print(&format!(
         r#"{{"event":"stopped","samples":{samples},"missed_samples":{missed},"cpu_ratio":{cpu:.4}}}"#
-    );
-    Ok(())
+    ))
+}
+
+/// Writes a line on standard output. A full disk behind it is an error, not a panic.
+fn print(line: &str) -> Result<()> {
+    writeln!(std::io::stdout(), "{line}").context("standard output")
 }
 
 /// CPU time of this process over `elapsed` wall time; 1 is one core.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
-use std::io::{Write, stdout};
+use std::fmt::Display;
+use std::io::{Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -169,7 +170,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) if wrong.use_stderr() => {
             let format = Format::requested(std::env::args_os());
-            eprintln!("{}", problems::render_command_line_error(&wrong, format));
+            report(problems::render_command_line_error(&wrong, format));
             return ExitCode::from(wrong.exit_code() as u8);
         }
         Err(help) => help.exit(),
@@ -178,10 +179,20 @@ fn main() -> ExitCode {
     match execute(options.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{}", problems::render_error(&error, format));
+            report(problems::render_error(&error, format));
             ExitCode::from(exit::code(&error))
         }
     }
+}
+
+/// Writes a line on standard output. A full disk behind it is an error, not a panic.
+fn print(text: impl Display) -> Result<()> {
+    writeln!(stdout(), "{text}").context("standard output")
+}
+
+/// Writes a line on standard error; where that cannot be written, the exit code is what remains.
+fn report(text: impl Display) {
+    let _ = writeln!(stderr(), "{text}");
 }
 
 fn list(what: Listed) -> Value {
@@ -207,7 +218,7 @@ fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(Configuration { config, .. }) => {
             let session = Session::open(resolved::load(&config)?)?;
-            writeln!(stdout(), "{}", session.ready()?).context("standard output")?;
+            print(session.ready()?)?;
             session.run()?;
         }
         Command::Check {
@@ -218,13 +229,13 @@ fn execute(command: Command) -> Result<ExitCode> {
             Routes::of(&config)?;
             session::model(&config)?;
             match json {
-                true => println!("{}", resolved::config(&config)),
-                false => println!("{config:#?}"),
+                true => print(resolved::config(&config))?,
+                false => print(format_args!("{config:#?}"))?,
             }
         }
         Command::Scenario { files, .. } => {
             for file in files {
-                println!("{}", resolved::scenario(&file)?);
+                print(resolved::scenario(&file)?)?;
             }
         }
         Command::Capacity {
@@ -235,10 +246,10 @@ fn execute(command: Command) -> Result<ExitCode> {
             let config = resolved::load(&configuration.config)?;
             capacity::write(config, seconds, interval_ms, stdout().lock())?;
         }
-        Command::List { what } => println!("{}", list(what)),
-        Command::Schema { what } => println!("{}", schema(what)?),
+        Command::List { what } => print(list(what))?,
+        Command::Schema { what } => print(schema(what)?)?,
         Command::Selftest { seconds } => {
-            println!("{}", selftest::run(Duration::from_secs(seconds))?);
+            print(selftest::run(Duration::from_secs(seconds))?)?;
         }
         Command::Shell(shell) => return shell::run(&shell).map(ExitCode::from),
         Command::Virtual { command, .. } => nr_link_virtual_launcher::execute(command)?,

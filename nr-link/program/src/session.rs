@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A link in real time, from opening its devices to writing its summary.
 
+use std::io::Write;
+
 use anyhow::Result;
 use nix::sys::signal::Signal;
 use nr_link_model::config::Device;
@@ -308,7 +310,8 @@ impl Session {
         self.interval_cpu_ns = cpu_ns;
         let shift_ns = self.clock.follow_utc()?;
         if shift_ns != 0 {
-            eprintln!(
+            let _ = writeln!(
+                std::io::stderr(),
                 "nr-link: UTC moved by {} µs; later rows follow it",
                 shift_ns / 1000
             );

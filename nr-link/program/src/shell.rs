@@ -6,6 +6,7 @@ mod folder;
 mod hosts;
 mod link;
 
+use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -249,6 +250,9 @@ fn report(summary: &serde_json::Value) {
     for reason in reasons.into_iter().flatten() {
         let [verdict, reason] =
             [&summary["verdict"], reason].map(|text| text.as_str().unwrap_or_default());
-        eprintln!("nr-link: this machine did not hold the link ({verdict}): {reason}");
+        let _ = writeln!(
+            std::io::stderr(),
+            "nr-link: this machine did not hold the link ({verdict}): {reason}"
+        );
     }
 }

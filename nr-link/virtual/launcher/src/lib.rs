@@ -15,7 +15,8 @@ mod resolve;
 mod testbed_files;
 mod watch;
 
-use std::io;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -69,23 +70,25 @@ pub fn execute(command: Virtual) -> Result<()> {
             let folder = resolve::output_folder(&file, &plan)?;
             std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
             let ended = kernel::run(&files, &file, &resolved, None)?;
-            println!("{}", account::write(&folder, &resolved.plan.run, &ended)?);
+            print(account::write(&folder, &resolved.plan.run, &ended)?)?;
         }
         Virtual::Check { plan } => {
             let (_, resolved) = read(&plan)?;
-            println!("{}", serde_json::to_string_pretty(&resolved.plan)?);
+            print(serde_json::to_string_pretty(&resolved.plan)?)?;
         }
         Virtual::Doctor { files } => {
             let files = files.find()?;
             machine::check(plan_file::LEAST_MEMORY_MB)?;
             let congestion_controls = files.congestion_controls()?;
-            println!(
-                "{}",
-                json!({"kernel": files.kernel, "congestion_controls": congestion_controls})
-            );
+            print(json!({"kernel": files.kernel, "congestion_controls": congestion_controls}))?;
         }
     }
     Ok(())
+}
+
+/// Writes a line on standard output. A full disk behind it is an error, not a panic.
+fn print(text: impl Display) -> Result<()> {
+    writeln!(io::stdout(), "{text}").context("standard output")
 }
 
 /// Reads, checks and completes a plan.

@@ -21,10 +21,12 @@ mod summary;
 mod trace;
 
 use std::fmt::Display;
+use std::io::Write;
 
 /// Ends the kernel's process: without the model or its files, the rest of the run is worthless.
 fn fail(reason: impl Display) -> ! {
-    eprintln!("nr-link: {reason}");
+    // Standard error may be a file on the same full disk.
+    let _ = writeln!(std::io::stderr(), "nr-link: {reason}");
     // SAFETY: ends the process without running what the kernel registered for its end.
     unsafe { nix::libc::_exit(1) }
 }

@@ -61,7 +61,7 @@ pub fn run(arguments: &RadioArguments) -> Result<()> {
     let of_modems = Arc::clone(&radio);
     let gnb = arguments.gnb;
     std::thread::spawn(move || serve_modems(&of_modems, &samples, gnb));
-    println!("{{\"event\":\"ready\"}}");
+    writeln!(std::io::stdout(), "{{\"event\":\"ready\"}}").context("standard output")?;
     for client in requests.incoming() {
         let (radio, client) = (Arc::clone(&radio), client.with_context(path)?);
         std::thread::spawn(move || serve(&radio, &client));
@@ -78,7 +78,7 @@ fn serve_modems(radio: &Radio, samples: &TcpListener, gnb: SocketAddr) {
             radio.connect(&gnb, &ue)
         };
         if let Err(error) = connect() {
-            eprintln!("nr-link: {error:#}");
+            let _ = writeln!(std::io::stderr(), "nr-link: {error:#}");
         }
     }
 }
