@@ -140,7 +140,9 @@ def test_a_precise_point_gets_no_more_runs(tmp_path: Path) -> None:
             run = left(folder, cell, "run", **VALID)
             spread = 0.0 if cell.experiment.cc == "cubic" else 10.0
             mean = 30.0 + spread * cell.repeat
-            (run / "summary.json").write_text(json.dumps({"rtt_ms": {"mean": mean}}))
+            (run / "summary.json").write_text(
+                json.dumps({"verdict": "valid", "rtt_ms": {"mean": mean}})
+            )
     waiting = [cell.experiment.cc for cell in Work(folder, {"cubic", "reno"}).to_do()]
     assert waiting == ["reno"]
 
@@ -153,7 +155,7 @@ def test_every_stop_rule_has_to_be_satisfied(tmp_path: Path) -> None:
     for cell in cells(folder.campaign):
         run = left(folder, cell, "run", **VALID)
         spread = 0.0 if cell.experiment.cc == "cubic" else 10.0
-        of_run = {"a": 30.0, "b": {"mean": 30.0 + spread * cell.repeat}}
+        of_run = {"verdict": "valid", "a": 30.0, "b": {"mean": 30.0 + spread * cell.repeat}}
         (run / "summary.json").write_text(json.dumps(of_run))
     work = Work(folder, {"cubic", "reno"})
     assert [work.enough(point) for point in work.by_point] == [True, False]
@@ -165,13 +167,14 @@ def test_a_stop_rule_takes_the_mean_over_the_flows(tmp_path: Path) -> None:
         {"d3_ratio": 0.9, "rtt_ms": {"p95": 30.0}},
         {"d3_ratio": None, "rtt_ms": {"p95": None}},
     ]
-    summary = {"d3_ratio": 7.0, "flows": flows}
+    summary = {"verdict": "valid", "d3_ratio": 7.0, "flows": flows}
     (tmp_path / "summary.json").write_text(json.dumps(summary))
     assert stopping.metric(tmp_path, "flow.d3_ratio") == pytest.approx(0.7)
     assert stopping.metric(tmp_path, "flow.rtt_ms.p95") == 30.0
     with pytest.raises(RefusedError, match=r"summary.json has no 'flow.d3'"):
         stopping.metric(tmp_path, "flow.d3")
-    (tmp_path / "summary.json").write_text(json.dumps({"flows": [{"d3_ratio": None}]}))
+    without = {"verdict": "valid", "flows": [{"d3_ratio": None}]}
+    (tmp_path / "summary.json").write_text(json.dumps(without))
     assert stopping.metric(tmp_path, "flow.d3_ratio") is None
 
 

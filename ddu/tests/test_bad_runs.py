@@ -171,6 +171,6 @@ def test_without_a_report_none_of_an_earlier_analysis_stays(tmp_path: Path) -> N
     assert (run / "report.html").exists()
     made = CliRunner().invoke(app, ["analyze", "--no-report", str(run)])
     assert made.exit_code == 0, made.output
-    assert json.loads((run / "summary.json").read_text()) == whole
+    assert open_run(run).summary == whole
     names = {path.name for path in run.iterdir()}
     assert names == {"raw", "run.json", "tables", "summary.json"}

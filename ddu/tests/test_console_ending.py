@@ -71,7 +71,7 @@ def test_a_full_disk_is_one_message() -> None:
         command = [sys.executable, "-m", "ddu", "schema"]
         run = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
     assert run.returncode == 1
-    assert run.stderr.startswith("ddu: error: the disk is full. Free some of it")
+    assert run.stderr.startswith("ddu: error: the disk is full. Free some space")
 
 
 @pytest.mark.parametrize("program", ["ccu", "ddu"])

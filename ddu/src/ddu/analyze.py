@@ -25,7 +25,8 @@ from ddu.flows.observe import ObservedFlow, observe
 from ddu.metrics.distribution import delay_cdf
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.recording import Recording, read_recording
-from ddu.run.manifest import read_manifest
+from ddu.run.integrity import damages
+from ddu.run.manifest import Manifest, read_manifest
 from ddu.summary import summarise
 from ddu.tables.aligned import aligned_table
 from ddu.tables.flows import flows_table
@@ -54,6 +55,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
             "analysed again",
             f"read what was kept, or repeat it with `ccu rerun {path}`",
         )
+    _refuse_changed_raw(path, manifest)
     recording = read_recording(path, manifest, reader)
     clocks = clocks_of(recording)
     captures = clocks.corrected(recording.captures)
@@ -82,6 +84,18 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
         | _source_tables(run, mac, bins),
         summarise(run, flows, aligned, mac, bins),
     )
+
+
+def _refuse_changed_raw(path: Path, manifest: Manifest) -> None:
+    """Raise UnreadableInput if a file is not as the run recorded it, where run.json has digests."""
+    if manifest.integrity is None or manifest.integrity.files is None:
+        return
+    for damage in damages(path, (one.model_dump() for one in manifest.integrity.files)):
+        raise UnreadableInput(
+            path / damage.file,
+            f"{damage.rule}: it is not as the run recorded it",
+            f"restore it from a copy, or repeat the run with `ccu rerun {path}`",
+        )
 
 
 def clocks_of(recording: Recording) -> HostClocks:

@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from ddu.analyze import BIN_NS, analysis_of
-from ddu.console.input_file import read_json
 from ddu.errors import UnreadableInput
 from ddu.readers.packets.implementations import Reader
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.run.radio import described
-from ddu.tables.store import results_of, write_table
-
-_AGAIN = "run `ddu analyze` again"
+from ddu.tables.results import TableMissing, is_analysed, read_summary, read_table, table_names
+from ddu.tables.store import results_of, write_summary, write_table
 
 
 def analyze(
@@ -41,7 +37,7 @@ def analyze(
 
             radio = described(read_manifest(path).experiment)
             write_report(results, analysis.tables, analysis.summary, radio)
-        (results / "summary.json").write_text(json.dumps(analysis.summary, indent=2) + "\n")
+        write_summary(results, analysis.summary)
     return analysis.summary
 
 
@@ -61,37 +57,27 @@ class Run:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """summary.json: the metrics of the run, as docs/metrics.md defines them."""
-        file = self.path / "summary.json"
-        if not file.exists():
-            return analyze(self.path)
-        try:
-            content = read_json(file)
-        except (OSError, ValueError) as error:
-            raise UnreadableInput(file, str(error), _AGAIN) from None
-        if not isinstance(content, dict) or "verdict" not in content:
-            raise UnreadableInput(file, "not what `ddu analyze` writes", _AGAIN)
-        return content
+        return read_summary(self.path) if is_analysed(self.path) else analyze(self.path)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a table, one of those that `ddu schema` lists.
 
-        Raises KeyError if the run has none of this name, UnreadableInput if it is damaged.
+        Raises KeyError if the run has none of this name, UnreadableInput if it is damaged or of
+        another analysis than the summary.
         """
         _ = self.summary
-        file = self.path / "tables" / f"{name}.parquet"
-        if not file.exists() and self.manifest.kept is not None:
+        try:
+            return read_table(self.path, name)
+        except TableMissing:
+            pass
+        if self.manifest.kept is not None:
             raise UnreadableInput(
                 self.path,
                 f"has no table {name}, which was not kept (keep: {self.manifest.kept.level})",
                 f"repeat it with `ccu rerun {self.path}`",
             )
-        if not file.exists():
-            there = ", ".join(sorted(each.stem for each in file.parent.glob("*.parquet")))
-            raise KeyError(f"{self.path}: no table {name}; it has {there or 'none'}")
-        try:
-            return pd.read_parquet(file)
-        except (OSError, pa.ArrowException) as error:
-            raise UnreadableInput(file, str(error), _AGAIN) from None
+        there = ", ".join(table_names(self.path))
+        raise KeyError(f"{self.path}: no table {name}; it has {there or 'none'}")
 
     @cached_property
     def aligned(self) -> pd.DataFrame:

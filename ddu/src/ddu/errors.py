@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ddu.console.machine_errors import FIXES
 from ddu.console.problems import CommandError, Problem, RefusedError, Where
 
 
@@ -21,6 +22,21 @@ class UnreadableInput(RefusedError):  # noqa: N818 - a name that says what is wr
         key: str | None = None,
     ) -> None:
         super().__init__(Problem(rule, fix, Where(str(file), line, key)))
+
+
+class WriteFailed(RefusedError):  # noqa: N818
+    """The disk is full or broken: what was begun could not be written."""
+
+    exit_code = 1
+
+
+def unwritable(path: Path, rule: str, error: OSError) -> RefusedError:
+    """Return the error of a result that cannot be written to `path`."""
+    reason = error.strerror or str(error)
+    if fix := FIXES.get(error.errno):
+        return WriteFailed(Problem(f"{rule} ({reason})", fix, Where(str(path))))
+    fix = "run it as the owner or with sudo" if isinstance(error, PermissionError) else ""
+    return UnreadableInput(path, f"{rule} ({reason})", fix)
 
 
 class NotARun(UnreadableInput):

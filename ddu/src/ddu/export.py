@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 from ddu.console.problems import RefusedError, refusal
 from ddu.console.suggestions import unknown
-from ddu.errors import UnreadableInput
+from ddu.errors import unwritable
 from ddu.tables.store import rounded
 
 
@@ -108,7 +108,7 @@ def export(table: pd.DataFrame, name: str, file: Path | None, form: str) -> None
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
     except OSError as error:
-        raise UnreadableInput(file, f"cannot be written ({error.strerror})") from None
+        raise unwritable(file, "cannot be written", error) from None
     made = Path(temporary)
     try:
         with os.fdopen(descriptor, "wb") as to:
@@ -116,7 +116,7 @@ def export(table: pd.DataFrame, name: str, file: Path | None, form: str) -> None
         made.chmod(0o644)
         made.replace(file)
     except OSError as error:
-        raise UnreadableInput(file, f"could not be written: {error.strerror}") from None
+        raise unwritable(file, "cannot be written", error) from None
     finally:
         made.unlink(missing_ok=True)
 

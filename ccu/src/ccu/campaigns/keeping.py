@@ -7,17 +7,16 @@ much, never too little.
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 from ccu.campaigns.analyst import Analyst
-from ccu.host.digest import sha256_of
 from ccu.scenarios import nr_link
 from ddu.campaign.definition import Keep
+from ddu.run.durable import sweep, sync
+from ddu.run.integrity import described
 from ddu.run.manifest import read_content, write_manifest
 
 _LESS = get_args(Keep)
@@ -41,7 +40,9 @@ def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     if content.get("status") != "finished":
         return None
     level = level_of(content)
-    if level == "raw" != keep and not _is_analysed(run):
+    from ddu.tables.results import is_whole
+
+    if level == "raw" != keep and not is_whole(run):
         began_s = time.monotonic()
         answer = analyst.analyze(run)
         if answer.problem:
@@ -55,19 +56,13 @@ def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     return None
 
 
-def _is_analysed(run: Path) -> bool:
-    """Return whether `ddu analyze` has put all its results in place: the summary is the last."""
-    return all((run / name).exists() for name in ("tables/aligned.parquet", "summary.json"))
-
-
 def _declare(run: Path, content: dict[str, Any], keep: Keep) -> None:
     """Write into run.json what is kept, and what is not."""
-    for unfinished in run.glob(".analysis-*"):  # What a killed ddu has left.
-        shutil.rmtree(unfinished, ignore_errors=True)
+    sweep(run, ".analysis-")
     files = sorted(_unwanted(run, content, keep))
     _put_on_disk(run, set(files))
     before = (content.get("kept") or {}).get("dropped", [])
-    dropped = before + [_described(run, file) for file in files]
+    dropped = before + described(run, files)
     content["kept"] = {"level": keep, "dropped": dropped}
     write_manifest(run, content)
 
@@ -99,17 +94,11 @@ def _is_capture(run: Path, path: Path) -> bool:
     return (run / "raw") in path.parents and path.suffix == ".pcap"
 
 
-def _described(run: Path, file: Path) -> dict[str, Any]:
-    name = str(file.relative_to(run))
-    return {"file": name, "bytes": file.stat().st_size, "sha256": sha256_of(file)}
-
-
 def _put_on_disk(run: Path, unwanted: set[Path]) -> None:
     """Let the disk hold what stays, before anything goes."""
-    for path in run.rglob("*"):
-        if path.is_file() and path not in unwanted:
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
+    for path in (run, *run.rglob("*")):
+        if path not in unwanted and not path.is_symlink():
+            sync(path)
 
 
 def _drop(run: Path, content: dict[str, Any]) -> None:

@@ -17,7 +17,6 @@ from ccu.campaigns.cells import Cell
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.keeping import has, level_of
 from ccu.congestion import files
-from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
@@ -25,6 +24,7 @@ from ddu.campaign.attempts import Attempt
 from ddu.console.input_file import read_json
 from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import RefusedError
+from ddu.run.integrity import sha256_of
 from ddu.run.manifest import write_manifest
 
 

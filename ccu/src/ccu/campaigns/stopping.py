@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ccu.campaigns.analyst import Analyst
 from ddu.campaign.definition import StopRule
-from ddu.console.input_file import read_json
 from ddu.console.problems import refusal
 
 
@@ -31,13 +30,13 @@ def metric(run: Path, name: str) -> float | None:
     """
     from ddu.campaign.metrics import flat, names
     from ddu.metrics.catalogue import PER_FLOW
+    from ddu.tables.results import is_analysed, read_summary
 
-    file = run / "summary.json"
-    if not file.exists():
+    if not is_analysed(run):
         with Analyst() as analyst:
             if analyst.analyze(run, report=True).problem:  # The campaign's report says why.
                 return None
-    summary = read_json(file)
+    summary = read_summary(run)
     per_flow = (f"{PER_FLOW}{one}" for flow in summary.get("flows", []) for one in names(flow))
     if name not in {*names(summary), *per_flow}:
         raise refusal(f"summary.json has no {name!r}", "see docs/metrics.md", key="stop.metric")

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from ccu.host.digest import sha256_of
 from ddu.console.problems import refusal
 from ddu.installation import data
+from ddu.run.integrity import sha256_of
 
 PATH_VARIABLE = "CCU_CC_PATH"
 SHIPPED = data("ccu", "cc/bpf")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from ccu.spec.errors import RunFailed
 
 RESERVE_BYTES = 64 * 2**20
 """Reserved for others: a full disk harms more than this run."""
+FULL_BYTES = 2**20
+"""A program that fails with less than this may not even have been able to say why."""
+STAGE = "disk"
 
 
 def amount(size_bytes: float) -> str:
@@ -26,7 +30,12 @@ def free_bytes(folder: Path) -> int:
     return status.f_bavail * status.f_frsize
 
 
-def watch(folder: Path) -> None:
+def watch(folder: Path, least_bytes: int = RESERVE_BYTES) -> None:
     """Raise RunFailed before the disk is full."""
-    if (free := free_bytes(folder)) < RESERVE_BYTES:
-        raise RunFailed("disk", f"only {amount(free)} are free on the disk of {folder}")
+    if (free := free_bytes(folder)) < least_bytes:
+        raise RunFailed(STAGE, f"only {amount(free)} are free on the disk of {folder}")
+
+
+def is_full(error: OSError) -> bool:
+    """Return whether the disk, or the user's quota, is why something cannot be written."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -10,7 +10,6 @@ found through the entry points `ccu.resources`, so this module imports no driver
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from ccu.host import processes
 from ccu.host.processes import Identity
 from ddu.console.extensions import extension
 from ddu.console.problems import refusal
+from ddu.run import durable
 
 FOLDER = Path("/run/ccu")
 if os.geteuid() != 0:  # Without root only some testbeds run, and none makes what outlives a login.
@@ -227,14 +227,8 @@ def locked(folder: Path) -> Iterator[None]:
     The kernel gives it back if this process is killed (flock(2)).
     """
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with durable.locked(folder):
         yield
-    finally:
-        # Unlocked, not only closed: a fork may have the descriptor, too.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
 
 
 def unreadable() -> list[str]:

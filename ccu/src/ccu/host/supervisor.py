@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ccu.host import processes
+from ccu.host import disk, processes
 from ccu.host.processes import StartedProcess
 from ccu.host.resources import Resources
 from ccu.spec.errors import Interrupted, RunFailed
@@ -138,6 +138,7 @@ class Supervisor:
         # The cause may be a program that ends a little later: wait, and report the first one.
         time.sleep(_SETTLE_S)
         process = self._failed()[0]
+        disk.watch(self._logs, disk.FULL_BYTES)
         code = process.popen.returncode
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         raise RunFailed(process.stage, f"{process.name} {how}{_last_lines(process)}")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from ccu.host.digest import sha256_of
 from ddu.console.input_file import read_json
+from ddu.run.integrity import sha256_of
 
 _BLOCK_BYTES = 1 << 20
 

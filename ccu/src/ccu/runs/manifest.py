@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,11 +16,13 @@ from pydantic import ValidationError
 
 from ccu import __version__, congestion, scenarios, traffic
 from ccu.host import programs
+from ccu.runs.last_record import LastRecord
 from ccu.scenarios import nr_link
 from ccu.spec.experiment import Experiment, FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
 from ddu.installation import CHECKOUT, data
+from ddu.run.integrity import described, regular_files
 from ddu.run.manifest import SCHEMA_VERSION, read_content, write_json, write_manifest
 
 
@@ -28,6 +31,7 @@ class Manifest:
 
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self._directory = directory
+        self._last = LastRecord(directory)
         self.content: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "run": directory.name,
@@ -52,11 +56,31 @@ class Manifest:
             "verdict_reasons": [],
         }
 
+    def begin(self, **changes: Any) -> None:
+        """Write the first run.json, and reserve space for the last."""
+        self._last.reserve()
+        self.write(**changes)
+
     def write(self, **changes: Any) -> None:
         """Write the changes. Raises RefusedError for some that no analysis could read."""
         content = self.content | changes
         write_manifest(self._directory, content)
         self.content = content
+
+    def finish(self, **changes: Any) -> None:
+        """Write the last changes, and the digests of the raw data, which are complete."""
+        raw = regular_files(self._directory / "raw")
+        write_manifest(self._directory, self.content | changes, described(self._directory, raw))
+        self._last.release()
+
+    def fail(self, **changes: Any) -> None:
+        """Write why there is no result, in the reserved space if the disk is full."""
+        try:
+            self.write(**changes)
+            self._last.release()
+        except OSError:
+            with suppress(OSError):  # Another ccu marks the run later (UnfinishedRun).
+                self._last.write(self.content | changes)
 
 
 def experiment_of(run: Path) -> Experiment:
@@ -120,7 +144,12 @@ class UnfinishedRun:
             return []
         reason = "ccu was killed; its resources were removed later"
         content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
-        write_json(file, content)
+        last = LastRecord(file.parent)
+        try:
+            write_json(file, content)
+            last.release()
+        except OSError:
+            last.write(content)
         return [f"marked {self.directory} as failed"]
 
 

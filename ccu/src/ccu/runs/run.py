@@ -23,8 +23,10 @@ from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Host, Site, Testbed, WholeRun, check_traffic, driver_of
 from ccu.traffic.flow import Flow
+from ddu.console.machine_errors import FIXES
 from ddu.console.ownership import give_to_sudo_user, make_directory
 from ddu.console.problems import CommandError, Problem, RefusedError, Where, problems_of, refusal
+from ddu.errors import unwritable
 
 Listener = Callable[[str, float], None]
 """A function of the stage of the run and the completed share of the traffic, 0 to 1."""
@@ -92,17 +94,21 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
     owned.register(UnfinishedRun(str(directory.resolve())))
     record = Manifest(directory, experiment)
     supervisor = Supervisor(owned, directory / "raw" / "logs")
+    supervisor.watch(partial(disk.watch, directory))
     site = Site(experiment, scenario, directory / "raw", supervisor, owned)
     try:
         with interruptible(supervisor.interrupt):
-            record.write(time=_stamped(record, "start_utc_ns"))
+            record.begin(time=_stamped(record, "start_utc_ns"))
             _perform(site, record, report)
             stopped = _stamped(record, "stop_utc_ns")
-            record.write(status="finished", time=stopped, cost=Cost.so_far().since(began))
+            supervisor.stop_all()  # Nobody writes into the raw data from now on.
+            record.finish(status="finished", time=stopped, cost=Cost.so_far().since(began))
+    except OSError as error:
+        failed = RunFailed(disk.STAGE if disk.is_full(error) else "files", str(error))
+        _write_failure(record, failed)
+        raise failed from error
     except BaseException as error:
         _write_failure(record, error)
-        if isinstance(error, OSError):
-            raise RunFailed("files", str(error)) from error
         raise
     finally:
         supervisor.stop_all()
@@ -124,6 +130,8 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
+            if error.errno in FIXES:
+                raise unwritable(directory, "cannot be made", error) from None
             raise refusal(f"{directory}: {error.strerror}", key="--output") from None
         return directory
     raise refusal(
@@ -218,7 +226,6 @@ def _carry(site: Site, testbed: Testbed, flows: Sequence[Flow], report: Listener
             flow = waiting.pop(0)
             traffic.driver_of(flow.traffic).connect(site, testbed, flow)
         site.supervisor.check()
-        disk.watch(site.raw)
         for flow in flows:
             if flow not in waiting:
                 started_s = began + flow.start_s
@@ -252,11 +259,8 @@ def _write_failure(record: Manifest, error: BaseException) -> None:
     reason = error.reason if isinstance(error, RunFailed) else str(error) or type(error).__name__
     if not isinstance(error, (CommandError, KeyboardInterrupt)):
         reason = f"{type(error).__name__}: {reason}"
-    record.content |= {
-        "status": "interrupted" if interrupted else "failed",
-        "failure": {"stage": "interrupted" if interrupted else stage, "reason": reason},
-    }
-    try:
-        record.write(time=_stamped(record, "stop_utc_ns"))
-    except OSError:  # The disk is full, which the pending error reports.
-        return
+    record.fail(
+        status="interrupted" if interrupted else "failed",
+        failure={"stage": "interrupted" if interrupted else stage, "reason": reason},
+        time=_stamped(record, "stop_utc_ns"),
+    )

@@ -16,7 +16,9 @@ import yaml
 
 from ccu.scenarios.sources.imported_scenario import ImportedScenario
 from ccu.scenarios.validate import validate
+from ddu.console.machine_errors import FIXES
 from ddu.console.problems import refusal
+from ddu.errors import unwritable
 
 
 def write(
@@ -60,6 +62,8 @@ def write(
             for target in targets:
                 Path(part, target).replace(folder / target)
     except OSError as error:
+        if error.errno in FIXES:
+            raise unwritable(folder, "cannot be written", error) from None
         raise refusal(f"{folder}: {error.strerror}", key="--output") from None
     return [folder / target for target in targets]
 

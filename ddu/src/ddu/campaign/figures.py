@@ -20,6 +20,7 @@ from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series
 from ddu.report.palette import colour_of, colours_of
 from ddu.report.series import distribution, thinned
+from ddu.tables.results import TableMissing
 
 _ACROSS = 3
 _ROW_PX = {1: 340, 2: 280, 3: 250}
@@ -27,10 +28,6 @@ _ROW_PX = {1: 340, 2: 280, 3: 250}
 Aligned = Callable[[str, tuple[str, ...]], pd.DataFrame]
 """Columns of the aligned table of a run, by its path in the campaign's directory: those that the
 table has."""
-
-
-class TablesMissing(Exception):  # noqa: N818
-    """A run has no aligned table, as its campaign keeps less."""
 
 
 class Figures(NamedTuple):
@@ -47,7 +44,7 @@ def write_figures(
 ) -> Figures:
     """Draw the figures of the plan that there is data for.
 
-    `aligned` raises TablesMissing for a run without its table.
+    `aligned` raises TableMissing for a run without its table.
     """
     directory.mkdir(parents=True, exist_ok=True)
     drawn = Figures([], [])
@@ -57,7 +54,7 @@ def write_figures(
         file.unlink(missing_ok=True)
         try:
             figure = _figure(wanted, usable(runs), aligned)
-        except TablesMissing:
+        except TableMissing:
             drawn.without_tables.append(wanted.title)
             continue
         if figure is not None:

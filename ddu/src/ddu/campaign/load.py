@@ -15,6 +15,7 @@ from ddu.campaign.definition import Campaign
 from ddu.console.input_file import read_json
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.validation import invalid_values
+from ddu.tables.results import is_analysed, read_summary
 
 SCHEMA_VERSION = 1
 
@@ -121,11 +122,7 @@ def summaries(
 ) -> dict[Path, dict[str, Any]]:
     """Return summary.json of every result; `analyze` is called with those that have none yet."""
     paths = [cell.path for cell in campaign.results if cell.path is not None]
-    missing = [path for path in paths if not (path / "summary.json").exists()]
+    missing = [path for path in paths if not is_analysed(path)]
     if missing:
         analyze(missing)
-    contents = {}
-    for path in paths:
-        if (path / "summary.json").exists():
-            contents[path] = read_json(path / "summary.json")
-    return contents
+    return {path: read_summary(path) for path in paths if is_analysed(path)}

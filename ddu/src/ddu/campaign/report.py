@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
-from ddu.campaign.figures import Aligned, Figures, TablesMissing, write_figures
+from ddu.campaign.figures import Aligned, Figures, write_figures
 from ddu.campaign.load import CampaignDirectory, load_campaign, summaries
 from ddu.campaign.metrics import shown
 from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
 from ddu.console.problems import refusal
 from ddu.report.templates import records, templates_of
+from ddu.tables.results import read_table
 
 
 def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
@@ -73,13 +73,7 @@ def _content(
 
 def _aligned_of(path: Path) -> Aligned:
     def read(run: str, columns: tuple[str, ...]) -> pd.DataFrame:
-        table = path / run / "tables" / "aligned.parquet"
-        if not table.exists():
-            raise TablesMissing(run)
         # A figure needs three of seventy columns: the others are not read.
-        with pq.ParquetFile(table, memory_map=True) as file:
-            there = [name for name in columns if name in file.schema_arrow.names]
-            frame: pd.DataFrame = file.read(there, use_threads=False).to_pandas()
-            return frame
+        return read_table(path / run, "aligned", columns)
 
     return read

@@ -13,6 +13,7 @@ import typer
 from ddu.cli import data as data_commands
 from ddu.cli import reproductions as reproductions_command
 from ddu.cli import store as store_commands
+from ddu.cli import verify as verify_command
 from ddu.cli.campaign import app as campaign_app
 from ddu.console import ending
 from ddu.readers.packets.implementations import Reader
@@ -26,6 +27,7 @@ app.add_typer(campaign_app, name="campaign")
 
 store_commands.register(app)
 data_commands.register(app)
+verify_command.register(app)
 reproductions_command.register(app)
 
 

@@ -14,7 +14,7 @@ from ddu.compare.figures import write_figures
 from ddu.compare.load import Compared, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
 from ddu.console.problems import refusal
-from ddu.errors import UnreadableInput
+from ddu.errors import unwritable
 from ddu.report.palette import VERDICT, colours_of
 from ddu.report.templates import records, templates_of
 
@@ -37,7 +37,7 @@ def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, 
         directory.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=".comparison-", dir=directory))
     except OSError as error:
-        raise UnreadableInput(directory, f"cannot be written ({error.strerror})") from None
+        raise unwritable(directory, "cannot be written", error) from None
     try:
         figures = write_figures(made / "figures", runs)
         for name, table in tables.items():
@@ -47,7 +47,7 @@ def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, 
         for item in sorted(made.iterdir()):
             item.replace(directory / item.name)
     except OSError as error:
-        raise UnreadableInput(directory, f"could not be written: {error.strerror}") from None
+        raise unwritable(directory, "cannot be written", error) from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return directory / "comparison.html"

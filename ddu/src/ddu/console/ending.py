@@ -11,7 +11,8 @@ from typing import NoReturn
 
 import typer
 
-from ddu.console.problems import CommandError
+from ddu.console.machine_errors import FIXES
+from ddu.console.problems import CommandError, Problem, Where
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 
@@ -47,12 +48,13 @@ def main(app: typer.Typer, program: str) -> NoReturn:
     except CommandError as error:
         fail(str(error), error.exit_code)
     except OSError as error:
-        if error.errno == errno.ENOSPC and error.filename is None:
-            fail("the disk is full. Free some of it, then repeat the command", 1)
-        if error.filename is None:
+        fix = FIXES.get(error.errno)
+        if error.filename is None and fix is None:
             raise
-        # A file or directory that no other message names: the path, and the kernel's reason.
-        fail(f"{error.filename}: {error.strerror}", 1)
+        rule = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
+        fail(str(Problem(rule, fix or "", Where(error.filename))), 1)
+    except MemoryError:
+        fail("the machine has no memory left. Free some, then repeat the command", 1)
     except KeyboardInterrupt:
         fail("interrupted", _INTERRUPTED)
     except typer.Abort:

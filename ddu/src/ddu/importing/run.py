@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,13 +14,17 @@ from typing import Any
 import pandas as pd
 
 from ddu.console.input_file import need_printable
+from ddu.console.machine_errors import FIXES
 from ddu.console.problems import RefusedError, refusal
-from ddu.errors import UnreadableInput
+from ddu.errors import UnreadableInput, unwritable
 from ddu.importing.copying import copied, copy_capture, need_space
 from ddu.importing.flows import data_flows, manifest_flows
 from ddu.importing.survey import FoundRun, survey
 from ddu.readers.hercules import faults_of_series
 from ddu.readers.packets.native.stream import PacketStream
+from ddu.run.durable import rename_durably, sync_tree, temporary_folder
+from ddu.run.integrity import described, regular_files
+from ddu.run.manifest import write_manifest
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,10 @@ def import_folder(
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UnreadableInput(runs, f"cannot be made ({error.strerror})", "give --runs") from None
+        if error.errno not in FIXES:
+            rule = f"cannot be made ({error.strerror})"
+            raise UnreadableInput(runs, rule, "give --runs") from None
+        raise unwritable(runs, "cannot be made", error) from None
     need_space((file for run in runs_there for file in run.files), runs)
     return [_import_one(folder.resolve(), run, runs, direction, one_clock) for run in runs_there]
 
@@ -88,19 +92,18 @@ def _import_one(
             "add --server FILE and --ue FILE",
             file=folder,
         )
-    made = Path(tempfile.mkdtemp(prefix=".import-", dir=runs))
     try:
-        manifest, faults = _fill(made, folder, source, direction)
-        if not one_clock:
-            manifest["time"] |= {"offset_ns": None, "offset_uncertainty_ns": None}
-        (made / "run.json").write_text(json.dumps(manifest, indent=2) + "\n")
-        target = _free(runs / manifest["run"])
-        made.chmod(0o755)
-        made.rename(target)
+        with temporary_folder(runs, ".import-") as made:
+            manifest, faults = _fill(made, folder, source, direction)
+            if not one_clock:
+                manifest["time"] |= {"offset_ns": None, "offset_uncertainty_ns": None}
+            write_manifest(made, manifest, described(made, regular_files(made / "raw")))
+            target = _free(runs / manifest["run"])
+            made.chmod(0o755)
+            sync_tree(made)
+            rename_durably(made, target)
     except OSError as error:
-        raise UnreadableInput(runs, f"could not be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+        raise unwritable(runs, "cannot be written", error) from error
     return Imported(target, faults)
 
 

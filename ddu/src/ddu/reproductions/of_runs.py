@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from ddu.campaign.definition import Point
 from ddu.campaign.load import CampaignDirectory, load_campaign, summaries
@@ -19,6 +18,7 @@ from ddu.campaign.plan import metrics_of
 from ddu.campaign.tables import runs_table, usable
 from ddu.reproductions.claims import Check, Column
 from ddu.reproductions.measured import PROFILES, Cost, Measured
+from ddu.tables.results import TableMissing, read_table
 
 Analyze = Callable[[list[Path]], None]
 
@@ -78,10 +78,13 @@ def _numbers(campaign: CampaignDirectory, table: pd.DataFrame, checks: list[Chec
 
 def number_of(run: Path, wanted: Column) -> float:
     """Return a number of the run's aligned table; NaN if table or column is not there."""
-    file = run / "tables" / "aligned.parquet"
-    if not file.exists() or wanted.name not in pq.read_schema(file).names:
+    names = list(dict.fromkeys(("t_s", "flow", wanted.name)))
+    try:
+        table = read_table(run, "aligned", names)
+    except TableMissing:
         return float("nan")
-    table = pq.read_table(file, columns=["t_s", "flow", wanted.name], use_threads=False).to_pandas()
+    if wanted.name not in table:
+        return float("nan")
     chosen = table["t_s"].between(wanted.from_s, wanted.to_s, inclusive="left")
     if wanted.flow is not None:
         chosen &= table["flow"] == wanted.flow

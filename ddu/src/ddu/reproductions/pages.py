@@ -15,7 +15,7 @@ import pandas as pd
 import yaml
 from pydantic import ValidationError
 
-from ddu.campaign.figures import Figures, TablesMissing, write_figures
+from ddu.campaign.figures import Figures, write_figures
 from ddu.campaign.metrics import Shown, shown
 from ddu.campaign.plan import ReportPlan
 from ddu.console.problems import RefusedError, Where, refusal
@@ -28,6 +28,7 @@ from ddu.reproductions.outcomes import Outcome, Sensitivity, Tested, sensitivity
 from ddu.reproductions.records import read_record, write_record
 from ddu.reproductions.verdicts import VERDICTS, Verdict
 from ddu.statistics import Interval
+from ddu.tables.results import TableMissing
 
 _SHOWN_EACH = 8
 """Numbers of one check that have a row each; of more, the extremes are shown."""
@@ -127,7 +128,7 @@ def _plan(about: dict[str, Any], file: Path) -> ReportPlan:
 
 def _no_table(run: str, _: tuple[str, ...]) -> pd.DataFrame:
     """Refuse to draw a figure from the tables of runs, which a record does not have."""
-    raise TablesMissing(run)
+    raise TableMissing(run)
 
 
 def _about(campaigns: Path, name: str) -> dict[str, Any]:

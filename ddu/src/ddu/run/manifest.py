@@ -24,6 +24,8 @@ from pydantic import (
 
 from ddu.console.input_file import read_json
 from ddu.errors import FutureSchema, NotARun, UnreadableInput
+from ddu.run import durable
+from ddu.run.integrity import sealed
 
 SCHEMA_VERSION = 1
 """The newest run.json that this version understands."""
@@ -158,19 +160,26 @@ class Failure(_Part):
     reason: str
 
 
-class Dropped(_Part):
-    """A file that a campaign has not kept."""
+class FileDigest(_Part):
+    """A file of the run as it was written."""
 
     file: FileOfRun
     bytes: int
     sha256: str
 
 
+class Integrity(_Part):
+    """The digest of run.json itself, and those of the raw data of a run that has finished."""
+
+    sha256: str
+    files: list[FileDigest] | None = None
+
+
 class Kept(_Part):
     """The part of the run that a campaign has kept, if not all of it."""
 
     level: Literal["tables", "summary"]
-    dropped: list[Dropped] = []
+    dropped: list[FileDigest] = []
 
 
 class Cost(_Part):
@@ -206,6 +215,8 @@ class Manifest(_Part):
     verdict_reasons: list[str] = []
     kept: Kept | None = None
     shared_from: str | None = None
+    integrity: Integrity | None = None
+    """None: the run is older than its digests."""
 
     @model_validator(mode="before")
     @classmethod
@@ -249,18 +260,28 @@ def read_content(run: Path) -> dict[str, Any]:
     return content
 
 
-def write_manifest(run: Path, content: dict[str, Any]) -> None:
-    """Write run.json, which `read_manifest` can read. Raises UnreadableInput if it could not."""
+def write_manifest(
+    run: Path, content: dict[str, Any], files: list[dict[str, Any]] | None = None
+) -> None:
+    """Write run.json, which `read_manifest` can read, with the digests of the run's `files`.
+
+    Without `files`, it has those that `content` has. Raises UnreadableInput if it could not be
+    read, OSError if it cannot be written.
+    """
     file = run / "run.json"
+    content = sealed(content, files)
     _validated(file, content)
     write_json(file, content)
 
 
 def write_json(file: Path, content: dict[str, Any]) -> None:
-    """Write JSON atomically: a reader sees the old file or the new one."""
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=2) + "\n")
-    part.replace(file)
+    """Write a record with its digest: a reader sees the old file or the new one."""
+    durable.write_text(file, json_text(sealed(content)))
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """Return the text of a JSON file of ours."""
+    return json.dumps(content, indent=2) + "\n"
 
 
 def _validated(file: Path, content: dict[str, Any]) -> Manifest:

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -18,12 +15,16 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from ddu.errors import UnreadableInput
+from ddu.errors import unwritable
+from ddu.run.durable import locked, rename_durably, sync, sync_tree, temporary_folder
+from ddu.run.integrity import described, regular_files, sealed
+from ddu.run.manifest import write_json
 from ddu.schema.columns import Column
 from ddu.tables.columns import column
+from ddu.tables.results import SUMMARY
 
-RESULTS = ("tables", "figures", "report.html", "summary.json")
-"""The results of `ddu analyze`; summary.json last, so that it stands for a whole analysis."""
+RESULTS = ("tables", "figures", "report.html")
+"""The results of `ddu analyze` beside summary.json, which stands for a whole analysis."""
 
 COMPUTED = ("transport", "aligned", "delay_cdf")
 """Tables whose numbers are computed, not copied from a source."""
@@ -37,20 +38,17 @@ def results_of(run: Path) -> Iterator[Path]:
     each has a directory of its own, and they take turns in putting it in place.
     """
     try:
-        made = Path(tempfile.mkdtemp(prefix=".analysis-", dir=run))
+        with temporary_folder(run, ".analysis-") as made:
+            yield made
+            _put_in_place(made, run)
     except OSError as error:
-        raise UnreadableInput(
-            run,
-            f"results cannot be written here ({error.strerror})",
-            "run it as the owner or with sudo",
-        ) from None
-    try:
-        yield made
-        _put_in_place(made, run)
-    except OSError as error:
-        raise UnreadableInput(run, f"results could not be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+        raise unwritable(run, "results cannot be written here", error) from error
+
+
+def write_summary(results: Path, summary: dict[str, Any]) -> None:
+    """Write summary.json, with the digests of all other results, which must be there."""
+    files = described(results, regular_files(results))
+    write_json(results / SUMMARY, sealed(summary, files))
 
 
 def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:
@@ -86,15 +84,23 @@ def rounded(table: pa.Table, name: str) -> pa.Table:
 
 
 def _put_in_place(made: Path, run: Path) -> None:
-    handle = os.open(run, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    """Replace the results: without summary.json, which goes first and comes last, there are none.
+
+    So a crash at any instant leaves the results of one analysis, or a run that is not analysed.
+    """
+    sync_tree(made)
+    with locked(run):
+        _take_away(run / SUMMARY, made)
+        sync(run)
         for name in RESULTS:
-            new, current = made / name, run / name
             # A file that was not made this time would show other results.
-            if current.is_dir() or (current.exists() and not new.exists()):
-                current.rename(made / f"{name}.old")
-            if new.exists():
-                new.replace(current)
-    finally:
-        os.close(handle)
+            _take_away(run / name, made)
+            if (made / name).exists():
+                (made / name).rename(run / name)
+        sync(run)
+        rename_durably(made / SUMMARY, run / SUMMARY)
+
+
+def _take_away(path: Path, made: Path) -> None:
+    if path.exists():
+        path.rename(made / f"{path.name}.old")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ccu import scenarios, traffic
 from ccu.host import programs
-from ccu.host.digest import sha256_of
 from ccu.host.findings import Finding, refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.virtual_time import controls, kernel, plan
 from ddu.console.problems import RefusedError
+from ddu.run.integrity import sha256_of
 
 
 def check(experiment: Experiment, scenario: Path) -> None:

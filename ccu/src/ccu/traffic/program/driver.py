@@ -16,7 +16,6 @@ from pathlib import Path, PurePath
 from typing import Any, ClassVar, Literal
 
 from ccu.host.contain import Rights
-from ccu.host.digest import sha256_of
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.spec.traffic import TrafficOptions
@@ -24,6 +23,7 @@ from ccu.traffic import LISTENING_S, Command, End, TrafficDriver
 from ccu.traffic.flow import Flow, FlowHosts
 from ccu.traffic.program import timed_program
 from ddu.console.problems import invalid, refusal
+from ddu.run.integrity import sha256_of
 
 _SOCKETS = (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
 """Kinds that a program that sends needs; by netlink C libraries list addresses."""

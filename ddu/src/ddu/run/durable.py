@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are on disk, whole, before anything relies on them.
+
+A file is written under another name, reaches the disk (fsync(2)), and gets its name by one
+rename(2), which reaches the disk as well. After a crash there is the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def sync(path: Path) -> None:
+    """Let the disk hold a file, or a folder's names."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Let the disk hold a folder and all that is in it."""
+    for path in folder.rglob("*"):
+        if not path.is_symlink() and (path.is_file() or path.is_dir()):
+            sync(path)
+    sync(folder)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file that is the old one or the new one at every instant, also after a crash."""
+    part = file.with_suffix(".part")
+    try:
+        with part.open("w", encoding="utf-8") as to:
+            to.write(text)
+            to.flush()
+            os.fsync(to.fileno())
+        part.replace(file)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+        raise
+    sync(file.parent)
+
+
+def rename_durably(made: Path, target: Path) -> None:
+    """Give what `sync_tree` has put on disk its name, and let the disk hold that."""
+    made.replace(target)
+    sync(target.parent)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold `folder` for this process alone; waits for another that holds it (flock(2))."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        # Unlocked, not only closed: a fork may have the descriptor, too.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """Yield a new folder in `parent`, which is gone afterwards unless it was renamed.
+
+    Those that killed processes left there are removed: a living process holds its own.
+    """
+    with locked(parent):
+        sweep(parent, prefix)
+        made = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def sweep(parent: Path, prefix: str) -> None:
+    """Remove the temporary folders that killed processes have left."""
+    for folder in parent.glob(f"{prefix}*"):
+        with suppress(OSError):  # A file, or another process's removal of it.
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(descriptor)

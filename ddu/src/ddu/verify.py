@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether runs and campaigns are as they were written (docs/run-directory.md#integrity)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ddu.campaign.load import read_definition
+from ddu.console.input_file import read_json
+from ddu.console.problems import Problem, RefusedError, Where
+from ddu.errors import FutureSchema, NotARun
+from ddu.run.integrity import damages, files_of, is_intact, regular_files
+from ddu.run.manifest import Manifest, read_content, read_manifest
+from ddu.summary import SCHEMA_VERSION
+from ddu.tables.results import SUMMARY
+from ddu.tables.store import RESULTS
+
+Outcome = Literal["whole", "broken", "unknown", "unfinished"]
+"""`unknown`: nothing is wrong with what can be checked, but not everything has a digest.
+`unfinished`: a run that failed, was interrupted or is running, and so is not a result."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The outcome for a run directory, or for a campaign's own records."""
+
+    path: Path
+    outcome: Outcome
+    problems: tuple[Problem, ...] = ()
+    """The files that are broken."""
+    remarks: tuple[str, ...] = ()
+    """The reasons why it is not whole although nothing is broken."""
+    files_count: int = 0
+    """Files whose digests were compared."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "path": str(self.path),
+            "outcome": self.outcome,
+            "problems": [one.to_json() for one in self.problems],
+            "remarks": list(self.remarks),
+            "files_count": self.files_count,
+        }
+
+
+def verify(path: Path) -> Iterator[Verified]:
+    """Yield what is found of the run in `path`, or of the campaign and all runs in it.
+
+    Raises NotARun where there is neither.
+    """
+    if (path / "run.json").exists():
+        yield _run(path)
+        return
+    is_campaign = (path / "campaign.json").exists()
+    if is_campaign:
+        yield _campaign(path)
+    runs = sorted(file.parent for file in path.rglob("run.json"))
+    if not runs and not is_campaign:
+        raise NotARun(path, "neither a run nor a campaign, and has none in it", "name one")
+    for run in runs:
+        yield _run(run)
+
+
+def _run(path: Path) -> Verified:
+    try:
+        manifest, content = read_manifest(path), read_content(path)
+    except FutureSchema as error:
+        return Verified(path, "unknown", remarks=(str(error),))
+    except RefusedError as error:
+        return Verified(path, "broken", error.problems)
+    again = f"restore it from a copy, or repeat the run with `ccu rerun {path}`"
+    problems, remarks = list[Problem](), list[str]()
+    if is_intact(content) is False:
+        problems.append(_problem(path / "run.json", "was changed after it was written", again))
+    raw = files_of(content)
+    kept = {} if raw is None else {name: raw[name] for name in raw.keys() - _dropped(manifest)}
+    problems += [_problem(path / one.file, one.rule, again) for one in damages(path, kept.values())]
+    if raw is None and manifest.status == "finished":
+        remarks.append("run.json has no digests of the raw data, which are older than digests")
+    count = len(kept) + _check_results(path, manifest, problems, remarks)
+    if problems:
+        return Verified(path, "broken", tuple(problems), tuple(remarks), count)
+    if manifest.status != "finished":
+        failure = manifest.failure
+        why = f": {failure.stage}: {failure.reason}" if failure else ""
+        return Verified(path, "unfinished", (), (f"{manifest.status}{why}", *remarks), count)
+    return Verified(path, "unknown" if remarks else "whole", (), tuple(remarks), count)
+
+
+def _check_results(
+    path: Path, manifest: Manifest, problems: list[Problem], remarks: list[str]
+) -> int:
+    """Add what is wrong with the results of `ddu analyze`; return how many files have a digest."""
+    file = path / SUMMARY
+    if not file.exists():
+        return 0
+    again = f"run `ddu analyze {path}`"
+    if manifest.kept is not None:
+        again = f"restore it from a copy, or repeat the run with `ccu rerun {path}`"
+    try:
+        content = read_json(file)
+        version, files = content.get("schema_version"), files_of(content)
+    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
+        problems.append(_problem(file, f"cannot be read ({error})", again))
+        return 0
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        remarks.append(f"{SUMMARY} has schema_version {version}, newer than {SCHEMA_VERSION}")
+    if is_intact(content) is False:
+        problems.append(_problem(file, "was changed after it was written", again))
+    if files is None:
+        remarks.append(f"{SUMMARY} has no digests of the tables, which are older than digests")
+        return 0
+    kept = {name: files[name] for name in files.keys() - _dropped(manifest)}
+    problems += [_problem(path / one.file, one.rule, again) for one in damages(path, kept.values())]
+    there = [one for name in RESULTS for one in _files(path / name)]
+    problems += [
+        _problem(one, "is of another analysis", again)
+        for one in there
+        if str(one.relative_to(path)) not in files
+    ]
+    return len(kept)
+
+
+def _campaign(path: Path) -> Verified:
+    """Check the records of a campaign, without its runs."""
+    try:
+        read_definition(path)
+    except RefusedError as error:
+        return Verified(path, "broken", error.problems)
+    problems, remarks = list[Problem](), list[str]()
+    for file in (path / "campaign.json", *sorted(path.glob("runs/*/cell.json"))):
+        try:
+            intact = is_intact(read_json(file))
+        except (OSError, ValueError, AttributeError) as error:
+            problems.append(_problem(file, f"cannot be read ({error})", "restore it from a copy"))
+            continue
+        if intact is None:
+            remarks.append(f"{file.relative_to(path)} has no digest")
+        elif not intact:
+            rule = "was changed after it was written"
+            problems.append(_problem(file, rule, "restore it from a copy"))
+    outcome: Outcome = "broken" if problems else "unknown" if remarks else "whole"
+    return Verified(path, outcome, tuple(problems), tuple(remarks))
+
+
+def _files(path: Path) -> list[Path]:
+    return regular_files(path) if path.is_dir() else [path] if path.exists() else []
+
+
+def _dropped(manifest: Manifest) -> set[str]:
+    return set() if manifest.kept is None else {one.file for one in manifest.kept.dropped}
+
+
+def _problem(file: Path, rule: str, fix: str) -> Problem:
+    return Problem(rule, fix, Where(str(file)))

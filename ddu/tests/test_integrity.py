@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results are those of one analysis, raw data those of the run; what is not is refused by name."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ddu.analyze import analysis_of
+from ddu.api import analyze, open_run
+from ddu.cli.main import app
+from ddu.compare.load import load_runs
+from ddu.console.problems import RefusedError
+from ddu.errors import UnreadableInput, WriteFailed
+from ddu.run.durable import temporary_folder
+from ddu.run.integrity import described, is_intact, regular_files, sealed
+from ddu.run.manifest import read_content, write_json, write_manifest
+from ddu.store.contents import contents_of
+from ddu.tables.results import is_whole, read_table
+from testsupport.synthetic_run import steady
+
+MS = 1_000_000
+RESULTS = ("summary.json", "tables")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with the digests of its raw data, and the results of an analysis."""
+    run = steady().write(tmp_path_factory.mktemp("recorded") / "run")
+    write_manifest(run, read_content(run), described(run, regular_files(run / "raw")))
+    analyze(run, report=False)
+    return run
+
+
+@pytest.fixture
+def run(recorded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(recorded, tmp_path / "run"))
+
+
+@pytest.fixture
+def mixture(run: Path, tmp_path: Path) -> Path:
+    """The run with the summary of one analysis and the tables of another."""
+    shutil.copytree(run / "tables", tmp_path / "earlier")
+    analyze(run, 50 * MS, report=False)
+    shutil.rmtree(run / "tables")
+    (tmp_path / "earlier").rename(run / "tables")
+    return run
+
+
+def verified(*paths: Path) -> tuple[int, list[dict[str, Any]]]:
+    """Return the exit code of `ddu verify --json`, and what it says of each run."""
+    said = CliRunner().invoke(app, ["verify", "--json", *map(str, paths)])
+    return said.exit_code, json.loads(said.stdout)["checked"]
+
+
+def flip(file: Path) -> None:
+    """Change one bit in the middle of a file."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def _compare(run: Path) -> object:
+    return load_runs([run, shutil.copytree(run, run.parent / "other")], "run")
+
+
+def _export(run: Path) -> object:
+    said = CliRunner().invoke(app, ["export", str(run)], catch_exceptions=False)
+    return said.exception and (_ for _ in ()).throw(said.exception)
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "ddu.api": lambda run: open_run(run).aligned,
+    "compare": _compare,
+    "export": _export,
+    "publish": contents_of,
+    "figures of campaigns": lambda run: read_table(run, "aligned", ["t_s"]),
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_a_mixture_of_two_analyses_is_refused(
+    mixture: Path, reader: Callable[[Path], object]
+) -> None:
+    with pytest.raises(UnreadableInput) as refused:
+        reader(mixture)
+    assert "tables/aligned.parquet: has another SHA-256: summary.json is of another" in str(
+        refused.value
+    )
+    assert f"Run `ddu analyze {mixture}`" in str(refused.value).replace("/other", "/run")
+    assert not is_whole(mixture)
+    analyze(mixture, report=False)
+    assert is_whole(mixture)
+
+
+def test_a_table_of_an_earlier_analysis_is_refused(run: Path) -> None:
+    shutil.copy(run / "tables/flows.parquet", run / "tables/mac.parquet")
+    with pytest.raises(UnreadableInput, match=r"mac\.parquet: is of another analysis"):
+        open_run(run).table("mac")
+    assert verified(run)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["run.json", "summary.json", "raw/sender.pcap", "raw/receiver.pcap", "tables/flows.csv"],
+)
+def test_one_bit_of_any_file_is_noticed(run: Path, name: str) -> None:
+    assert verified(run) == (0, [{"path": str(run), "outcome": "whole", "problems": [],
+                                  "remarks": [], "files_count": 10}])  # fmt: skip
+    flip(run / name)
+    code, (broken,) = verified(run)
+    assert (code, broken["outcome"]) == (1, "broken")
+    assert {one["where"]["file"] for one in broken["problems"]} == {str(run / name)}
+
+
+def test_a_missing_file_is_noticed(run: Path) -> None:
+    (run / "raw/receiver.pcap").unlink()
+    _, (broken,) = verified(run)
+    assert [one["rule"] for one in broken["problems"]] == ["is missing"]
+
+
+def test_the_analysis_of_changed_raw_data_is_refused(run: Path) -> None:
+    before = (run / "summary.json").read_bytes()
+    flip(run / "raw/sender.pcap")
+    with pytest.raises(UnreadableInput, match=r"sender\.pcap: has another SHA-256.*`ccu rerun "):
+        analyze(run)
+    assert (run / "summary.json").read_bytes() == before
+
+
+def test_a_run_without_digests_is_neither_whole_nor_broken(tmp_path: Path) -> None:
+    old = steady().write(tmp_path / "old")
+    analyze(old, report=False)
+    (tmp_path / "failed").mkdir()
+    failed = steady().write(tmp_path / "failed/run", status="failed", failure={"reason": "why"})
+    code, checked = verified(old, failed)
+    assert code == 3
+    assert [one["outcome"] for one in checked] == ["unknown", "unfinished"]
+    assert "no digests" in checked[0]["remarks"][0]
+    assert CliRunner().invoke(app, ["verify", str(tmp_path / "nowhere")]).exception
+
+
+def test_a_campaigns_records_are_verified(run: Path, tmp_path: Path) -> None:
+    campaign = tmp_path / "campaign"
+    cell = campaign / "runs/cc=cubic,seed=1"
+    cell.mkdir(parents=True)
+    shutil.copytree(run, cell / "run")
+    about = {"name": "one", "profile": "full", "title": "One", "base": {}}
+    about["factors"] = {"cc": {"cubic": {"cc": "cubic"}}}
+    write_json(campaign / "campaign.json", {"schema_version": 1, "campaign": about})
+    write_json(cell / "cell.json", {"levels": {"cc": "cubic"}, "repeat": 0, "seed": 1})
+    code, checked = verified(campaign)
+    assert (code, [one["outcome"] for one in checked]) == (0, ["whole", "whole"])
+    flip(cell / "cell.json")
+    assert verified(campaign)[0] == 1
+
+
+def test_a_record_is_sealed_whatever_the_order_of_its_keys() -> None:
+    record = sealed({"b": 1.5, "a": {"d": [1, None], "c": float("nan")}})
+    again = json.loads(json.dumps(record, sort_keys=True, indent=7))
+    assert is_intact(again) is True
+    assert is_intact({**again, "b": 1.25}) is False
+    assert is_intact({"b": 1}) is None
+    assert is_intact({"integrity": None, "b": 1}) is None
+
+
+def killed_at(number: int, work: Callable[[], object]) -> bool:
+    """Do `work` in a process that is killed at its `number`-th rename; return whether it was."""
+    pid = os.fork()
+    if pid == 0:
+        left = number
+
+        def counted(rename: Callable[..., None]) -> Callable[..., None]:
+            def or_killed(*args: Any, **named: Any) -> None:
+                nonlocal left
+                left -= 1
+                if left < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                rename(*args, **named)
+
+            return or_killed
+
+        os.rename, os.replace = counted(os.rename), counted(os.replace)
+        work()
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+def test_an_analysis_killed_at_any_rename_leaves_a_whole_run(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_fifty_ms = analysis_of(run, 50 * MS)
+    monkeypatch.setattr("ddu.api.analysis_of", lambda *_: of_fifty_ms)
+    number = 0
+    while killed_at(number, lambda: analyze(run, 50 * MS, report=False)):
+        assert verified(run)[0] == 0, f"killed at rename {number}"
+        assert len(open_run(run).aligned)  # It is analysed again if it has no results.
+        number += 1
+    assert number >= len(RESULTS)
+    assert not list(run.glob(".analysis-*")), "the last analysis removes what killed ones left"
+
+
+def test_a_full_disk_leaves_the_earlier_results(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: (run / name).read_bytes() for name in ("summary.json", "tables/flows.csv")}
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(WriteFailed, match=r"No space left on device.* Free some space") as failed:
+        analyze(run, 50 * MS, report=False)
+    assert failed.value.exit_code == 1
+    assert {name: (run / name).read_bytes() for name in before} == before
+    assert {one.name for one in run.iterdir()} == {"run.json", "raw", *RESULTS}
+
+
+def test_a_living_analysis_is_not_swept(tmp_path: Path) -> None:
+    left = tmp_path / ".analysis-left"
+    left.mkdir()
+    with temporary_folder(tmp_path, ".analysis-") as first:
+        assert not left.exists()
+        with temporary_folder(tmp_path, ".analysis-") as second:
+            assert first.exists()
+            assert second != first
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_run_says_so(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_args: object, **_named: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", forbidden)
+    with pytest.raises(RefusedError, match="Run it as the owner or with sudo") as refused:
+        analyze(run)
+    assert refused.value.exit_code == 2
