@@ -241,3 +241,11 @@ def test_an_unwritable_run_says_so(run: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(RefusedError, match="Run it as the owner or with sudo") as refused:
         analyze(run)
     assert refused.value.exit_code == 2
+
+
+def test_a_run_that_is_being_made_is_not_one(run: Path, tmp_path: Path) -> None:
+    """A killed import leaves one, until the next import removes it."""
+    shutil.copytree(run, tmp_path / ".import-killed")
+    assert [one["path"] for one in verified(tmp_path)[1]] == [str(run)]
+    with pytest.raises(RefusedError, match="1 run given"):
+        load_runs([tmp_path], "run")

@@ -12,6 +12,7 @@ from ddu.campaign.load import read_definition
 from ddu.console.input_file import read_json
 from ddu.console.problems import Problem, RefusedError, Where
 from ddu.errors import FutureSchema, NotARun
+from ddu.run.find import runs_under
 from ddu.run.integrity import damages, files_of, is_intact, regular_files
 from ddu.run.manifest import Manifest, read_content, read_manifest
 from ddu.summary import SCHEMA_VERSION
@@ -57,7 +58,7 @@ def verify(path: Path) -> Iterator[Verified]:
     is_campaign = (path / "campaign.json").exists()
     if is_campaign:
         yield _campaign(path)
-    runs = sorted(file.parent for file in path.rglob("run.json"))
+    runs = runs_under(path)
     if not runs and not is_campaign:
         raise NotARun(path, "neither a run nor a campaign, and has none in it", "name one")
     for run in runs:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ddu.api import Run, open_run
 from ddu.console.problems import RefusedError, refusal
+from ddu.run.find import runs_under
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = ("t_s", "flow", "cc", "tcp_throughput_bps", "tcp_rtt_ms", "tcp_rtt_count")
@@ -127,7 +128,7 @@ def _runs_in(path: Path, refused: Refused) -> list[Run]:
 
 
 def _inside(path: Path, refused: Refused) -> list[Run]:
-    return _readable((run.parent for run in sorted(path.rglob("run.json"))), refused)
+    return _readable(runs_under(path), refused)
 
 
 def _readable(paths: Iterable[Path], refused: Refused) -> list[Run]:

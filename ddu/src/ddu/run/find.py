@@ -20,3 +20,10 @@ def newest_run(runs: Path) -> Path:
     if not directories:
         raise NotARun(runs, "no runs here", "record a run with `ccu run`, or add --runs DIR")
     return directories[-1]
+
+
+def runs_under(folder: Path) -> list[Path]:
+    """Return the run directories in a folder and below, without those that are being made."""
+    manifests = (file.relative_to(folder) for file in folder.rglob("run.json"))
+    visible = (one for one in manifests if not any(part.startswith(".") for part in one.parts))
+    return sorted(folder / one.parent for one in visible)
