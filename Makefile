@@ -48,7 +48,7 @@ bench: build ## run the benchmarks and write docs/benchmarks/ (COMPONENT=ddu: th
 fuzz: ## fuzz every reader of files (FUZZ_SECONDS=300 for each)
 	setup/system-packages test
 	.ci/fuzz $(FUZZ_SECONDS)
-	DDU_FUZZ_EXAMPLES=20000 $(BIN)/pytest -q -p no:cacheprovider ddu/tests/test_fuzz_logs.py
+	DDU_FUZZ_EXAMPLES=20000 $(BIN)/pytest -q -p no:cacheprovider ddu/tests/test_fuzz_logs.py ccu/tests/test_fuzz_files.py
 
 audit: ## look for known advisories against the locked packages
 	.ci/audit

@@ -7,14 +7,12 @@ DDU_FUZZ_EXAMPLES=100000 makes a long run of it (`make fuzz`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from ddu.align.mac_samples import mac_samples
 from ddu.describe import describe
@@ -30,9 +28,9 @@ from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
 from ddu.readers.oai.ue import read_ue_log
 from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.ss import read_ss
+from testsupport.changed_inputs import EXAMPLES, changed
 
 SEEDS = Path(__file__).parent / "seeds" / "logs"
-EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "40"))
 
 
 def mac_and_samples(file: Path) -> Any:
@@ -78,45 +76,6 @@ def test_every_reader_has_seeds_that_it_reads(tmp_path: Path) -> None:
         assert seeds(name), name
         (tmp_path / called).write_bytes(seeds(name)[0])
         read(tmp_path / called)
-
-
-@st.composite
-def changed(draw: st.DrawFn, of: list[bytes]) -> bytes:
-    """A seed with some spans cut out, doubled, overwritten, or joined with another's."""
-    content = bytearray(draw(st.sampled_from(of)))
-    for _ in range(draw(st.integers(0, 6))):
-        begin = draw(st.integers(0, len(content)))
-        end = min(begin + draw(st.integers(0, 60)), len(content))
-        kind = draw(st.integers(0, 4))
-        if kind == 0:
-            del content[begin:end]
-        elif kind == 1:
-            content[begin:begin] = content[begin:end]
-        elif kind == 2:
-            content[begin:end] = draw(st.binary(max_size=8))
-        elif kind == 3:
-            content[begin:begin] = draw(st.sampled_from(of))[begin : begin + 80]
-        else:
-            content[begin:end] = draw(
-                st.sampled_from(
-                    [
-                        b"-1.-5",
-                        b"nan",
-                        b"99999999999999999999999",
-                        b"\n",
-                        b";",
-                        b":",
-                        b"/",
-                        b"-",
-                        b"\x1b[32m",
-                        b"### 1795282797.5\n",
-                        b"Frame.Slot 1023.19\n",
-                        b"1e999",
-                        b"0",
-                    ]
-                )
-            )
-    return bytes(content)
 
 
 @pytest.mark.parametrize("name", READERS)
