@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ccu.host.namespace import listens_here
+from ccu.host import listening
 from ccu.testbeds.phone.sender import Sender
 
 TOKEN = "0123456789abcdef"
@@ -71,7 +71,7 @@ def iperf3(port: int) -> Iterator[None]:
     command = [program, "-s", "-1", "-B", "127.0.0.1", "-p", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 300
-    while not listens_here(port) and time.monotonic() < until:
+    while not listening.addresses(port) and time.monotonic() < until:
         time.sleep(0.02)
     try:
         yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,12 +21,13 @@ from ccu.testbeds.phone.clock import Offset, bounds, common
 from ccu.testbeds.phone.radio_log import crossed_bytes
 from ccu.testbeds.phone.remote_server import RemoteServer
 from ccu.testbeds.phone.survey import MOBILE
-from ccu.testbeds.phone.traffic import look
+from ccu.testbeds.phone.traffic_driver import PHONE
 from ccu.traffic import plan
 from ddu.console.problems import RefusedError
 from ddu.run.manifest import read_manifest
 
 T0 = 1_795_257_315_000_000_000
+UNUSED: Any = None
 DELAYS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9))
 
 
@@ -191,7 +193,7 @@ def test_a_phone_that_cannot_connect(address: str, words: str) -> None:
     (flow,) = plan(phone())
     flow.events, flow.reached_at = Path("/dev/null"), address
     with pytest.raises(RunFailed, match=f"{address} port 5201. Open TCP port 5201 .*{words}"):
-        look(flow, time.monotonic() - 60)
+        PHONE.look(UNUSED, UNUSED, flow, time.monotonic() - 60)
 
 
 def test_an_uplink_needs_no_name() -> None:

@@ -18,11 +18,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ccu.host import listening
 from ccu.testbeds.oai import configs, docker, services
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
-from ccu.testbeds.oai.runtime import listens
-from ccu.testbeds.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, has_interface
+from ccu.testbeds.oai.stack import UE_INTERFACE, has_interface
 from ccu.testbeds.oai.version import DEFAULT
 from testsupport.oai.containers import Daemon, DockerApi, make_root_file_system, variables
 from testsupport.oai.radio import Pids, Radio
@@ -80,14 +80,14 @@ def bare_s(environment: dict[str, str], api: Any, folder: Path) -> float:
     began_s = time.monotonic()
     pids = start(*services.CORE, services.DATA_NETWORK)
     for name, port in PORTS.items():
-        _until(listens, pids[name], port)
-    _until(listens, pids["upf"], 8805, "udp")
+        _until(_listens, pids[name], port)
+    _until(_listens, pids["upf"], 8805, "udp")
     pids = start("gnb")
     for port in (configs.TELNET_PORT, 4043):
-        _until(listens, pids["gnb"], port)
+        _until(_listens, pids["gnb"], port)
     pids = start("ue1")
     _until(has_interface, pids["ue1"], UE_INTERFACE)
-    _until(_pings, pids["ue1"])
+    _until(_pings, pids["ue1"], services.server_of(plan).address)
     took_s = time.monotonic() - began_s
     words = ["down", "--volumes", "--timeout", "5"]
     subprocess.run([*compose, *words], env=given, check=True, capture_output=True)
@@ -99,10 +99,14 @@ def _until(look: Any, *arguments: Any) -> None:
         time.sleep(0.001)
 
 
-def _pings(pid: int) -> bool:
+def _listens(pid: int, port: int, protocol: str = "tcp") -> bool:
+    return bool(listening.addresses(port, protocol, pid) - {listening.LOOPBACK})
+
+
+def _pings(pid: int, server: str) -> bool:
     inside = ["nsenter", "--target", str(pid), "--net"]
-    route = ["ip", "route", "replace", DATA_NETWORK_ADDRESS, "dev", UE_INTERFACE]
-    ping = ["ping", "-c", "1", "-W", "1", "-q", DATA_NETWORK_ADDRESS]
+    route = ["ip", "route", "replace", server, "dev", UE_INTERFACE]
+    ping = ["ping", "-c", "1", "-W", "1", "-q", server]
     return all(
         subprocess.run([*inside, *words], capture_output=True).returncode == 0
         for words in (route, ping)

@@ -12,12 +12,11 @@ from typing import Any, ClassVar
 from pyroute2 import DiagSocket, IPRoute, netns
 from pyroute2.ethtool import Ethtool
 
-from ccu.host import processes
+from ccu.host import listening, processes
 from ccu.host.processes import Identity
 from ccu.spec.errors import RunFailed
 
 _AF_INET = 2
-_LISTEN = "0A"  # include/net/tcp_states.h
 _INET_DIAG_CONG = 1 << 3  # linux/inet_diag.h: bit of the attribute after INFO and VEGASINFO
 _OFFLOADS = {
     "tx-checksum-ip-generic": "tx-checksum",
@@ -188,18 +187,4 @@ def congestion_control(name: str, port: int) -> str | None:
 def listens(name: str, port: int) -> bool:
     """Return whether a TCP socket of the namespace listens on `port`."""
     with inside(name):
-        return listens_here(port)
-
-
-def listens_here(port: int) -> bool:
-    """Return whether a socket of the thread's namespace listens on `port` (proc(5): net/tcp)."""
-    # /proc/net is that of the process; a thread that has moved has its own.
-    text = "".join(
-        Path("/proc/thread-self/net", table).read_text()
-        for table in ("tcp", "tcp6")
-        if Path("/proc/thread-self/net", table).exists()
-    )
-    rows = (line.split() for line in text.splitlines())
-    return any(
-        len(row) > 3 and row[3] == _LISTEN and row[1].endswith(f":{port:04X}") for row in rows
-    )
+        return bool(listening.addresses(port))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import Any
 
 from pyroute2 import IPRoute
 
+from ccu.host import listening
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Host
 from ccu.testbeds.oai import real_time
 from ccu.testbeds.oai.configs import GTP_U_PORT, HOST_ADDRESS, TELNET_PORT, Plan
-from ccu.testbeds.oai.runtime import listens
 from ccu.testbeds.oai.usrp import Usrp
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 
@@ -130,7 +129,7 @@ def port_troubles() -> list[Problem]:
             f"see who has it: sudo ss -lnp{protocol[0]} sport = :{port}",
         )
         for protocol, port, what in used
-        if listens(os.getpid(), port, protocol, (HOST_ADDRESS,))
+        if listening.addresses(port, protocol) & {HOST_ADDRESS, *listening.ANY}
     ]
 
 

@@ -13,13 +13,13 @@ from typing import Protocol
 from pyroute2 import IPRoute, netns
 from pyroute2.netlink.exceptions import NetlinkError
 
-from ccu.host import programs
+from ccu.host import listening, programs
 from ccu.host.namespace import AttachedNetwork
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Process, Supervisor
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.configs import RECONFIGURATION, TELNET_PORT, Plan
-from ccu.testbeds.oai.runtime import Runtime, listens
+from ccu.testbeds.oai.runtime import Runtime
 from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
 from ccu.testbeds.oai.symptoms import hints
 from ddu.console.colours import uncoloured
@@ -252,7 +252,8 @@ class Stack:
         while True:
             self._check(spared=service)
             pid = self.runtime.pid(service)
-            if pid is not None and listens(pid, port, protocol):
+            # Others cannot reach the loopback interface.
+            if pid is not None and listening.addresses(port, protocol, pid) - {listening.LOOPBACK}:
                 return
             waited_s = time.monotonic() - began_s
             if pid is None and waited_s > _STARTING_S:

@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pyroute2 import IPRoute
-
 from ccu.testbeds.phone.options import PhoneOptions
 from ddu.console.problems import RefusedError, refusal
 
@@ -136,6 +134,8 @@ def _own_address(version: int) -> str | None:
 
 
 def _placed(reached_at: str) -> Address:
+    from pyroute2 import IPRoute
+
     version = ipaddress.ip_address(reached_at).version
     with IPRoute() as ip:
         for entry in ip.get_addr(family=_FAMILY[version]):

@@ -12,8 +12,7 @@ import socket
 from functools import partial
 from pathlib import Path
 
-from ccu.host import programs
-from ccu.host.namespace import listens_here
+from ccu.host import listening, programs
 from ccu.host.setup import Setup
 from ccu.testbeds.phone.flow import PhoneFlow
 from ccu.testbeds.phone.options import phone_options
@@ -42,8 +41,12 @@ def serve(site: Setup, flow_id: str) -> int:
     process = site.supervisor.start(
         f"phone-iperf3-{flow_id}", [*_as_nobody(), *command], stage="traffic", lasting=False
     )
-    site.supervisor.wait_for(process, partial(listens_here, port), f"listening on port {port}")
+    site.supervisor.wait_for(process, partial(_listens, port), f"listening on port {port}")
     return port
+
+
+def _listens(port: int) -> bool:
+    return bool(listening.addresses(port))
 
 
 def _as_nobody() -> list[str]:

@@ -137,7 +137,7 @@ class PhoneTestbed:
         return self._phone.command(" ".join(arguments))
 
     def congestion_control(self, host: Host, port: int) -> str | None:  # noqa: ARG002
-        return None  # The sender reads it from each connection (ccu.testbeds.phone.traffic).
+        return None  # The sender reads it from each connection (traffic_driver.py).
 
     def listens(self, host: Host, port: int) -> bool:  # noqa: ARG002
         return False
