@@ -71,5 +71,19 @@ def tidy(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip(" ,:;()[]")
 
 
+def add_extra(row: Values, extra: str) -> None:
+    """Add text that no column holds to that of the row."""
+    if extra:
+        row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
+
+
+def rounds(direction: str, counts: str) -> Values:
+    """Return the columns of HARQ's rounds, printed as `n/n/n/n`."""
+    return {
+        f"mac_{direction}_rounds_{index}_count": number(text)
+        for index, text in enumerate(counts.split("/"), start=1)
+    }
+
+
 def _scaled(value: float | int | None, scale: float | None) -> float | int | None:
     return value if scale is None or value is None else value * scale

@@ -40,6 +40,16 @@ class Line:
     uptime_ns: int | None = None
     """CLOCK_MONOTONIC of the machine that wrote it."""
 
+    @property
+    def times(self) -> dict[str, int]:
+        """The known times, by the name of their column."""
+        return known_times(utc_ns=self.utc_ns, uptime_ns=self.uptime_ns)
+
+
+def known_times(**times: int | None) -> dict[str, int]:
+    """Return the times that are known."""
+    return {name: at for name, at in times.items() if at is not None}
+
 
 @dataclass(frozen=True)
 class LogTable:

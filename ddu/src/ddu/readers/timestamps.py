@@ -55,7 +55,7 @@ def stamp(text: str) -> Stamp | None:
     """
     text = text.strip()
     if match := _SECONDS.match(text):
-        return Stamp(utc_ns=int(match[1]) * 10**9 + _fraction(match[2]))
+        return Stamp(utc_ns=unix_ns(match[1], match[2]))
     if match := _UNITS.match(text):
         return Stamp(utc_ns=int(match[1]) * 10 ** (19 - len(match[1])))
     if match := _CLOCK.match(text):
@@ -102,6 +102,11 @@ def local_ns(parts: Sequence[int], fraction: str | None = None) -> int | None:
     except ValueError:
         return None
     return int((local - EPOCH) / timedelta(seconds=1)) * 10**9 + _fraction(fraction)
+
+
+def unix_ns(seconds: str, fraction: str | None) -> int:
+    """Return the ns of seconds since 1970, written with digits of a second."""
+    return int(seconds) * 10**9 + _fraction(fraction)
 
 
 def _fraction(text: str | None) -> int:

@@ -25,6 +25,7 @@ from ddu.readers.android.state import SECTIONS
 from ddu.readers.fields import Values
 from ddu.readers.format import Format
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+from ddu.readers.timestamps import unix_ns
 
 KIND = "android-phone"
 FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")
@@ -97,8 +98,8 @@ def _readings(text: str, notes: list[str]) -> Iterator[Reading]:
         if match := STAMP.match(line):
             if current is not None:
                 yield current
-            whole_s, part = int(match[1]), (match[2] or "").ljust(9, "0")
-            current, section, stamped = Reading(whole_s * 10**9 + int(part)), REGISTRY, True
+            current = Reading(unix_ns(match[1], match[2]))
+            section, stamped = REGISTRY, True
             continue
         if current is None:
             if not line.strip():

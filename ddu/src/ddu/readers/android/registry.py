@@ -59,8 +59,7 @@ def registry_of(text: str, known: Subscriptions) -> tuple[Values, str]:
     extra = ""
     if (service := inside(block, "mServiceState")) is not None:
         values |= cells.service_of(service)
-    line = next((one for one in block.splitlines() if "SignalStrength:{" in one), "")
-    if (signal := signal_of(line)) is not None:
+    if (signal := _signal_in(block)) is not None:
         values |= signal[0]
         extra = signal[1]
     if values.get("mac_technology") in (None, cells.LTE) and cells.has_nr_channel(block):
@@ -126,9 +125,9 @@ def _chosen(blocks: dict[int, str], known: Subscriptions) -> str:
     if len(connected) == 1:
         return connected[0]
     # Unknown: the first that measures anything, as a phone with one SIM has it.
-    return next((one for one in blocks.values() if _measures(one)), next(iter(blocks.values())))
+    measuring = (one for one in blocks.values() if (signal := _signal_in(one)) and signal[0])
+    return next(measuring, next(iter(blocks.values())))
 
 
-def _measures(block: str) -> bool:
-    signal = signal_of(next((one for one in block.splitlines() if "SignalStrength:{" in one), ""))
-    return signal is not None and bool(signal[0])
+def _signal_in(block: str) -> tuple[Values, str] | None:
+    return signal_of(next((one for one in block.splitlines() if "SignalStrength:{" in one), ""))

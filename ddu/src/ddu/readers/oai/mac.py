@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ddu.errors import UnreadableInput
-from ddu.readers.fields import Values, take, tidy
+from ddu.readers.fields import Values, add_extra, take, tidy
 from ddu.readers.format import ARRIVAL, READING, Format, by_line
-from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+from ddu.readers.logs import Line, LogTable, content_of, table_of, whole_lines
 from ddu.readers.oai.mac_fields import (
     CELL,
     CONTINUED,
@@ -68,13 +68,7 @@ class _Reader:
         for rows in self._blocks(report):
             held = self._indices.of([str(row["mac_rnti"]) for row in rows])
             for row, ue in zip(rows, held, strict=True):
-                times = {
-                    "utc_ns": report.utc_ns,
-                    "uptime_ns": report.uptime_ns,
-                    "radio_ns": report.radio_ns,
-                }
-                known = {name: at for name, at in times.items() if at is not None}
-                row = row | known | {"report": index, "ue": ue}
+                row = row | report.times | {"report": index, "ue": ue}
                 row["mac_rnti"] = int(str(row["mac_rnti"]), 16)
                 self.rows.append(row)
 
@@ -85,8 +79,7 @@ class _Reader:
         for line in report.lines:
             if not line.text.strip():
                 continue
-            taken = block.take(line.text, line.utc_ns, line.uptime_ns)
-            if taken:
+            if block.take(line):
                 continue
             if report.is_reading:
                 self._stale += 1
@@ -94,7 +87,7 @@ class _Reader:
             if HEADER.match(line.text):
                 yield block.rows()
                 block = _Block(report.is_reading)
-                block.take(line.text, line.utc_ns, line.uptime_ns)
+                block.take(line)
         yield block.rows()
 
     def notes(self) -> Iterator[str]:
@@ -120,12 +113,13 @@ class _Block:
     def rows(self) -> list[Values]:
         return list(self._of_ue.values())
 
-    def take(self, text: str, utc_ns: int | None, uptime_ns: int | None) -> bool:
+    def take(self, line: Line) -> bool:
         """Take a line in; False if it does not belong to this report (see _Reader._blocks)."""
+        text = line.text
         if match := CELL.match(text):
             self._cell = int(match[1])
         elif match := HEADER.match(text):
-            return self._begin(match[1].lower(), match[2], utc_ns, uptime_ns)
+            return self._begin(match[1].lower(), match[2], line)
         elif match := UE_LINE.match(text):
             rnti, rest = match[1].lower(), match[2]
             if (
@@ -133,7 +127,7 @@ class _Block:
                 and not self._needs_header
                 and take(rest, fields_of(rest))[0]
             ):
-                self._begin(rnti, "", utc_ns, uptime_ns)
+                self._begin(rnti, "", line)
             return self._add(rnti, rest)
         elif CONTINUED.match(text) and self._last:
             rnti, before = self._last
@@ -142,15 +136,11 @@ class _Block:
             return False
         return True
 
-    def _begin(self, rnti: str, rest: str, utc_ns: int | None, uptime_ns: int | None) -> bool:
+    def _begin(self, rnti: str, rest: str, line: Line) -> bool:
         if rnti in self._of_ue:
             return False
         values, extra = take(rest, HEADER_FIELDS)
-        row: Values = {"mac_rnti": rnti, **values}
-        if utc_ns is not None:
-            row["utc_ns"] = utc_ns
-        if uptime_ns is not None:
-            row["uptime_ns"] = uptime_ns
+        row: Values = {"mac_rnti": rnti, **values, **line.times}
         if self._cell is not None:
             row["cell"] = self._cell
         self._of_ue[rnti] = row
@@ -170,9 +160,8 @@ class _Block:
         return True
 
     def _keep(self, rnti: str, extra: str) -> None:
-        row = self._of_ue[rnti]
-        if extra and extra not in ("dB", "UE"):
-            row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
+        if extra not in ("dB", "UE"):
+            add_extra(self._of_ue[rnti], extra)
 
 
 class UeIndices:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ddu.readers.fields import Field, Values, field, number
+from ddu.readers.fields import Field, Values, field, number, rounds
 
 _N = r"(-?\d+)"
 _DECIMAL = r"([+-]?\d+[.,]-?\d+|[+-]?\d+|-?nan|-?inf)"
@@ -83,13 +83,8 @@ _CHANNEL_STATE = (
 
 
 def _rounds(direction: str) -> Field:
-    def columns(match: re.Match[str]) -> Values:
-        return {
-            f"mac_{direction}_rounds_{index}_count": number(text)
-            for index, text in enumerate(match[1].split("/"), start=1)
-        }
-
-    return Field(re.compile(rf"\b{direction}sch_rounds (-?\d+(?:/-?\d+)*)"), columns)
+    pattern = re.compile(rf"\b{direction}sch_rounds (-?\d+(?:/-?\d+)*)")
+    return Field(pattern, lambda match: rounds(direction, match[1]))
 
 
 def _of_shared_channel(direction: str) -> tuple[Field, ...]:

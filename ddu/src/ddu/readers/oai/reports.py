@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ddu.readers.logs import Line, lines_of
+from ddu.readers.logs import Line, known_times, lines_of
+from ddu.readers.timestamps import unix_ns
 
 _READING = re.compile(r"^### (\d{9,10})(?:\.(\d{1,9}))?\s*$")
 _FRAME = re.compile(r"\bFrame\.Slot (\d{1,4})\.(\d{1,3})\s*$")
@@ -38,6 +39,11 @@ class Report:
     radio_ns: int | None = None
     is_reading: bool = False
     """A reading of a statistics file, whose end may be what an earlier report left there."""
+
+    @property
+    def times(self) -> dict[str, int]:
+        """The known times, by the name of their column."""
+        return known_times(utc_ns=self.utc_ns, uptime_ns=self.uptime_ns, radio_ns=self.radio_ns)
 
 
 class RadioTime:
@@ -77,7 +83,7 @@ def reports_of(text: str) -> Iterator[Report]:
     for line in lines_of(text):
         if match := _READING.match(line.text):
             yield current
-            current = Report(utc_ns=_nanoseconds(match), is_reading=True)
+            current = Report(utc_ns=unix_ns(match[1], match[2]), is_reading=True)
         elif match := _FRAME.search(line.text):
             yield current
             wall_ns = line.uptime_ns if line.uptime_ns is not None else line.utc_ns
@@ -86,10 +92,6 @@ def reports_of(text: str) -> Iterator[Report]:
         else:
             current.lines.append(_without_component(line))
     yield current
-
-
-def _nanoseconds(match: re.Match[str]) -> int:
-    return int(match[1]) * 1_000_000_000 + int((match[2] or "").ljust(9, "0"))
 
 
 def _without_component(line: Line) -> Line:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from ddu.errors import UnreadableInput
-from ddu.readers.fields import Field, Values, field, number, take
+from ddu.readers.fields import Field, Values, add_extra, field, number, take
 from ddu.readers.format import READING, Format, by_line
 from ddu.readers.logs import Line, LogTable, content_of, table_of, whole_lines
-from ddu.readers.oai.reports import Report, reports_of
+from ddu.readers.oai.reports import reports_of
 
 _DB = r"(-?\d+[.,]-?\d+|-?\d+)"
 L1_FIRST = ("utc_ns", "report", "mac_rnti")
@@ -63,13 +64,7 @@ def read_l1_log(file: Path) -> LogTable:
     `l1_i0_per_prb_db` is a JSON list, relative to the mean; null in it: a blacklisted PRB.
     Raises UnreadableInput when the file cannot be read or is not this log.
     """
-    text, truncated_at = whole_lines(content_of(file))
-    rows: list[Values] = []
-    for index, report in enumerate(reports_of(text)):
-        rows += [_stamped(row, index, report) for row in _l1_rows(report.lines)]
-    if not rows:
-        raise UnreadableInput(file, "no line of nrL1_stats.log in it")
-    return LogTable(file, "oai-l1-readings", table_of(rows, L1_FIRST), "", truncated_at)
+    return _read(file, "oai-l1-readings", "nrL1_stats.log", L1_FIRST, _l1_rows)
 
 
 def _l1_rows(lines: list[Line]) -> list[Values]:
@@ -90,7 +85,7 @@ def _l1_rows(lines: list[Line]) -> list[Values]:
         else:
             values, extra = take(line.text, (_ANTENNAS, *_CELL))
             cell |= values
-            _keep(cell, extra if values else "")
+            add_extra(cell, extra if values else "")
     if per_prb:
         cell["l1_i0_per_prb_db"] = json.dumps(per_prb)
     return ([cell] if cell else []) + list(ues.values())
@@ -103,7 +98,7 @@ def _take_shared(row: Values, direction: str, text: str) -> None:
     )
     values, extra = take(text, (*_UE_FIELDS, *of_direction))
     row |= values
-    _keep(row, extra)
+    add_extra(row, extra)
 
 
 _RRC_UE = re.compile(
@@ -130,13 +125,7 @@ def read_rrc_log(file: Path) -> LogTable:
 
     Raises UnreadableInput when the file cannot be read or is not this log.
     """
-    text, truncated_at = whole_lines(content_of(file))
-    rows: list[Values] = []
-    for index, report in enumerate(reports_of(text)):
-        rows += [_stamped(row, index, report) for row in _rrc_rows(report.lines)]
-    if not rows:
-        raise UnreadableInput(file, "no line of nrRRC_stats.log in it")
-    return LogTable(file, "oai-rrc-readings", table_of(rows, RRC_FIRST), "", truncated_at)
+    return _read(file, "oai-rrc-readings", "nrRRC_stats.log", RRC_FIRST, _rrc_rows)
 
 
 def _rrc_rows(lines: list[Line]) -> list[Values]:
@@ -158,25 +147,31 @@ def _rrc_rows(lines: list[Line]) -> list[Values]:
             cell = {"kind": "cell", "rrc_cell_id": int(match[1]), "rrc_pci": int(match[2])}
             values, extra = take(match[3], _RRC_CELL_FIELDS)
             rows.append(cell | values)
-            _keep(rows[-1], extra)
+            add_extra(rows[-1], extra)
         elif rows and line.text.startswith("  "):
             fields = _RRC_UE_FIELDS if rows[-1]["kind"] == "ue" else _RRC_CELL_FIELDS
             values, extra = take(line.text, fields)
             rows[-1] |= values
-            _keep(rows[-1], extra)
+            add_extra(rows[-1], extra)
     return rows
 
 
-def _stamped(row: Values, index: int, report: Report) -> Values:
-    stamp: Values = {"report": index}
-    if report.utc_ns is not None:
-        stamp["utc_ns"] = report.utc_ns
-    return stamp | row
-
-
-def _keep(row: Values, extra: str) -> None:
-    if extra:
-        row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
+def _read(
+    file: Path,
+    kind: str,
+    log: str,
+    first: tuple[str, ...],
+    rows_of: Callable[[list[Line]], list[Values]],
+) -> LogTable:
+    """Read a file of readings, each of which has the rows that `rows_of` makes of its lines."""
+    text, truncated_at = whole_lines(content_of(file))
+    rows: list[Values] = []
+    for index, report in enumerate(reports_of(text)):
+        known = {} if report.utc_ns is None else {"utc_ns": report.utc_ns}
+        rows += [{"report": index, **known, **row} for row in rows_of(report.lines)]
+    if not rows:
+        raise UnreadableInput(file, f"no line of {log} in it")
+    return LogTable(file, kind, table_of(rows, first), "", truncated_at)
 
 
 FORMATS = (

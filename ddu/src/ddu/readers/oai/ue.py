@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from ddu.errors import UnreadableInput
-from ddu.readers.fields import Field, Values, field, number, take, tidy
+from ddu.readers.fields import Field, Values, add_extra, field, rounds, take, tidy
 from ddu.readers.format import ARRIVAL, Format, by_line
 from ddu.readers.logs import Line, LogTable, content_of, lines_of, table_of, whole_lines
 from ddu.readers.oai.reports import COMPONENT, RadioTime
@@ -71,11 +71,7 @@ def _row(line: Line, radio: RadioTime) -> Values | None:
     values = _statistics(line, radio) or _event(line.text) or _measurement(line.text)
     if values is None:
         return None
-    if line.utc_ns is not None:
-        values["utc_ns"] = line.utc_ns
-    if line.uptime_ns is not None:
-        values["uptime_ns"] = line.uptime_ns
-    return values
+    return values | line.times
 
 
 def _statistics(line: Line, radio: RadioTime) -> Values | None:
@@ -91,7 +87,7 @@ def _statistics(line: Line, radio: RadioTime) -> Values | None:
         rest = tidy(line.text[match.end() :])
         return row | ({"extra": rest} if rest else {})
     if match := _OLD_ROUNDS.search(line.text):
-        return {"event": "statistics"} | _rounds("dl", match[1])
+        return {"event": "statistics"} | rounds("dl", match[1])
     return None
 
 
@@ -113,17 +109,9 @@ def _measurement(text: str) -> Values | None:
 def _add_harq(row: Values, match: re.Match[str]) -> None:
     direction = match[1].lower()
     values, extra = take(match[3].replace("avg per TB:", ""), _TRANSPORT_BLOCKS)
-    row |= _rounds(direction, match[2])
+    row |= rounds(direction, match[2])
     row |= {name.format(direction=direction): value for name, value in values.items()}
-    if extra:
-        row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
-
-
-def _rounds(direction: str, text: str) -> Values:
-    return {
-        f"mac_{direction}_rounds_{index}_count": number(part)
-        for index, part in enumerate(text.split("/"), start=1)
-    }
+    add_extra(row, extra)
 
 
 FORMATS = (
