@@ -18,7 +18,7 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test test-kernels test-oai-real build kernel setup check format bench fuzz audit sbom train lock install clean
+.PHONY: help demo test test-kernels test-oai-real build kernel setup check format bench faults fuzz audit sbom train lock install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
@@ -44,6 +44,9 @@ test-oai-real: build ## test the real OpenAirInterface, with images that Docker 
 bench: build ## run the benchmarks and write docs/benchmarks/ (COMPONENT=ddu: those of one component)
 	setup/system-packages bench
 	.ci/bench $(COMPONENT)
+
+faults: build ## fail each call of the commands once, and kill them at it (continues where it was ended; hours)
+	$(BIN)/python -m testsupport.faults
 
 fuzz: ## fuzz every reader of files (FUZZ_SECONDS=300 for each)
 	setup/system-packages test

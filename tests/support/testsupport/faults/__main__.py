@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Injects faults into the commands, and exits with 1 if one of them had a wrong outcome.
+
+python -m testsupport.faults                         every fault; continues where it was ended
+python -m testsupport.faults --cpu-s 15 --seed 3     a sample of as much processor time
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import hashlib
+import importlib
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+import ccu
+import ddu
+from testsupport.faults import replayed_testbed
+from testsupport.faults.calls import KILL, Fault, Kind, Shared
+from testsupport.faults.inject import Injected, Injector
+from testsupport.faults.processes import adopt_orphans
+from testsupport.faults.subjects import Analyze, Campaign, Import, Publish, Run, Subject
+
+_SHIM = Path(__file__).with_name("shim.c")
+_MOST_OF_MEMORY = 200
+"""Calls for memory are many; of a command's, so many are chosen, evenly."""
+_IMPORTED = (
+    "ccu.cli.main",
+    "ccu.cli.progress",
+    "ccu.campaigns.runner",
+    "ccu.campaigns.engines.parallel",
+    "ccu.runs.run",
+    "ddu.cli.main",
+    "ddu.api",
+    "ddu.campaign.analysis",
+    "ddu.importing.run",
+    "ddu.store.publish",
+    "ddu.verify",
+    "psycopg",
+    "rich.progress",
+    "typer._adapters",
+)
+
+
+def main() -> int:
+    """Inject as the command line says; return the exit code."""
+    options = _options()
+    if "FAULTS_STATE" not in os.environ:
+        memory = Path("/dev/shm")  # Every injection waits for the disk (fsync) some forty times.
+        where = memory if os.access(memory, os.W_OK) else None
+        with tempfile.TemporaryDirectory(prefix="faults-", dir=where) as folder:
+            return _start_with_shim(Path(folder))
+    folder = Path(os.environ["FAULTS_STATE"]).parent
+    shared = Shared(Path(os.environ["FAULTS_STATE"]))
+    for module in _IMPORTED:
+        importlib.import_module(module)
+    with ExitStack() as stack:
+        subjects = [one for name in options.subjects if (one := _subject(name, stack))]
+        gc.freeze()
+        adopt_orphans()
+        injectors = [Injector(one, shared, folder / one.name) for one in subjects]
+        if options.cpu_s:
+            return _sample(injectors, options.cpu_s, options.seed)
+        return _everything(injectors, Path(options.journal))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m testsupport.faults", description=__doc__)
+    parser.add_argument("--cpu-s", type=float, help="processor time of a sample, s")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
+    parser.add_argument("--journal", default=".tools/faults.jsonl", help="outcomes so far")
+    parser.add_argument("subjects", nargs="*", default=list(_SUBJECTS), metavar="COMMAND",
+                        help=f"of {', '.join(_SUBJECTS)} (default: all)")  # fmt: skip
+    return parser.parse_args()
+
+
+def _start_with_shim(folder: Path) -> int:
+    """Run this again with the shim in every process, and the testbed of its campaigns."""
+    shim, state = folder / "shim.so", folder / "state"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", shim, _SHIM, "-ldl"], check=True)
+    Shared.make(state)
+    info = folder / "replayed-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: replayed\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[ccu.testbeds]\n{replayed_testbed.ENTRY_POINT}\n")
+    environment = {
+        "FAULTS_STATE": str(state),
+        "LD_PRELOAD": str(shim),
+        "PYTHONPATH": str(folder),
+        "OPENBLAS_NUM_THREADS": "1",
+        "COLUMNS": "1000",
+    }
+    words = [sys.executable, "-m", "testsupport.faults", *sys.argv[1:]]
+    return subprocess.run(words, env=os.environ | environment).returncode
+
+
+def _subject(name: str, stack: ExitStack) -> Subject | None:
+    """Return a subject, or print why it is left out."""
+    import pytest
+
+    try:
+        return _SUBJECTS[name](stack)
+    except pytest.skip.Exception as skipped:
+        print(f"left out: {name}: {skipped}", flush=True)
+        return None
+
+
+def _publish(stack: ExitStack) -> Subject:
+    from testsupport.store_server import fresh_store
+
+    subject = Publish(fresh_store)
+    stack.callback(subject.close)
+    return subject
+
+
+def _run(_stack: ExitStack) -> Subject:
+    import pytest
+
+    from testsupport.virtual_time import PROGRAM
+
+    doctor = subprocess.run([PROGRAM, "virtual", "doctor"], capture_output=True, text=True)
+    if doctor.returncode != 0:
+        pytest.skip(doctor.stderr.strip())
+    return Run()
+
+
+_SUBJECTS: dict[str, Callable[[ExitStack], Subject]] = {
+    "analyze": lambda _: Analyze(),
+    "import": lambda _: Import(),
+    "campaign": lambda _: Campaign(),
+    "publish": _publish,
+    "run": _run,
+}
+
+
+def _faults(injector: Injector) -> Iterator[Fault]:
+    """Yield every fault of a command, those that end it first."""
+    for kind in (KILL, *(one.name for one in Kind)):
+        assert kind is not None
+        calls = injector.count(kind)
+        step = max(1, calls // _MOST_OF_MEMORY) if kind == Kind.MEMORY.name else 1
+        yield from (Fault(kind, number) for number in range(1, calls + 1, step))
+
+
+def _sample(injectors: list[Injector], cpu_s: float, seed: int) -> int:
+    """Inject random faults, one command after the other, until the time is used."""
+    draw = random.Random(seed)
+    faults = {}
+    for one in injectors:
+        faults[one] = list(_faults(one))
+        draw.shuffle(faults[one])
+    outcomes = []
+    while _cpu_s() < cpu_s and any(faults.values()):
+        for one in injectors:
+            outcomes += [one.inject(fault) for fault in islice(_popped(faults[one]), 1)]
+    return _report(outcomes)
+
+
+def _popped(faults: list[Fault]) -> Iterator[Fault]:
+    while faults:
+        yield faults.pop()
+
+
+def _cpu_s() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _everything(injectors: list[Injector], journal: Path) -> int:
+    """Inject every fault that the journal does not have yet."""
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    done = {(one.subject, one.kind, one.number): one for one in _read(journal)}
+    with journal.open("a") as file:
+        if not done:
+            file.truncate(0)
+            file.write(json.dumps({"source": _source()}) + "\n")
+        for injector in injectors:
+            faults = list(_faults(injector))
+            shown_s, subject = time.monotonic(), injector.subject.name
+            for index, fault in enumerate(faults, 1):
+                key = (subject, fault.kind, fault.number)
+                if key not in done:
+                    done[key] = injector.inject(fault)
+                    file.write(json.dumps(done[key].to_json()) + "\n")
+                    file.flush()
+                if time.monotonic() - shown_s > 10 or index == len(faults):
+                    shown_s = time.monotonic()
+                    print(f"{subject}: {index} of {len(faults)}, {fault}", flush=True)
+    return _report(list(done.values()))
+
+
+def _read(journal: Path) -> Iterator[Injected]:
+    """Yield what an earlier call has found of the same source."""
+    try:
+        first, *lines = journal.read_text().splitlines()
+    except (OSError, ValueError):
+        return
+    if json.loads(first) == {"source": _source()}:
+        yield from (Injected(**json.loads(line)) for line in lines)
+
+
+def _source() -> str:
+    """Return a digest of the code under test: outcomes of other code do not count."""
+    digest = hashlib.sha256(_SHIM.read_bytes())
+    for package in (ccu, ddu):
+        for file in sorted(Path(package.__path__[0]).rglob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _report(outcomes: list[Injected]) -> int:
+    """Print how many faults had which outcome, and what is wrong; return the exit code."""
+    counts = Counter((one.subject, one.kind.lower(), one.outcome) for one in outcomes)
+    for (subject, kind, outcome), count in sorted(counts.items()):
+        print(f"{subject:9} {kind:7} {outcome:12} {count}")
+    wrong = [one for one in outcomes if one.complaint]
+    for one in wrong:
+        print(f"wrong: {one.subject}, {Fault(one.kind, one.number)}: {one.complaint}")
+    print(f"faults injected: {len(outcomes)}, wrong outcomes: {len(wrong)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

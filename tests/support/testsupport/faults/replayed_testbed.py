@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The testbed `replayed`, for campaigns that cost nothing: its runs have generated packets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ccu.spec.experiment import Experiment
+from ccu.spec.testbed import TestbedOptions
+from ccu.testbeds import SHARED_CLOCK, Driver, Outcome, Site, WholeRun
+from ccu.traffic.flow import Flow
+from testsupport.synthetic_run import steady
+
+ENTRY_POINT = "replayed = testsupport.faults.replayed_testbed:REPLAYED"
+
+
+class ReplayedOptions(TestbedOptions):
+    """None."""
+
+    name: Literal["replayed"] = "replayed"
+
+
+class ReplayedDriver(Driver):
+    """A testbed without hosts."""
+
+    summary = "replays packets, for tests"
+    options = ReplayedOptions
+    needs = ()
+    needs_root = False
+    own_kernel = True
+    undisturbed = True
+
+    def whole_run(self) -> WholeRun:
+        return _replay
+
+    def label(self, experiment: Experiment) -> str:  # noqa: ARG002
+        return "replayed"
+
+
+def _replay(site: Site, flows: Sequence[Flow]) -> Outcome:
+    packets = steady(40)
+    packets.sender.write(site.raw / "sender.pcap")
+    packets.receiver.write(site.raw / "receiver.pcap")
+    recorded = packets.manifest()
+    for flow in flows:
+        flow.cc_read_back = flow.cc
+        flow.counted_bytes = 1
+    return Outcome(
+        records={
+            "flows": recorded["flows"],
+            "captures": recorded["captures"],
+            "hosts": recorded["hosts"],
+            "time": {"clock": "CLOCK_REALTIME", **SHARED_CLOCK},
+        },
+        summary={"verdict": "valid", "verdict_reasons": []},
+        delivered_bytes=lambda _: None,
+    )
+
+
+REPLAYED = ReplayedDriver()
