@@ -9,7 +9,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from ccu import congestion
+from ccu import congestion, scenarios
 from ccu.campaigns import stopping
 from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell, cells
@@ -49,8 +49,8 @@ class Work:
         for point, group in list(self.by_point.items()):
             if missing := lacking(group[0].of_point, there):
                 del self.by_point[point]
-            for name in missing:
-                self.left_out[name] += len(group)
+            for what in missing:
+                self.left_out[what] += len(group)
         self.cells = [cell for cell in every if cell.point in self.by_point]
         begun = folder.begun()
         self._attempts = {
@@ -142,9 +142,11 @@ def disturbed_testbeds(work: Work) -> list[str]:
 
 
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
-    """Return the congestion controls that the experiment needs and `there` lacks."""
+    """Return what the experiment needs and this machine does not have: congestion controls that
+    `there` lacks, a set of measured traces."""
+    absent = {experiment.scenario} if scenarios.sets.is_absent(experiment.scenario) else set()
     named = set(experiment.servers_ccs) - experiment.cc_files.keys()
-    return set() if driver_of(experiment).own_kernel else named - there
+    return absent if driver_of(experiment).own_kernel else absent | (named - there)
 
 
 def check_not_empty(work: Work) -> None:
@@ -242,12 +244,18 @@ def _refusals(cell: Cell, check_one: Callable[[], None]) -> list[Problem]:
 
 
 def left_out_sentences(counts: Mapping[str, int]) -> list[str]:
-    """Return a sentence for each missing congestion control, with the number of runs left out."""
+    """Return a sentence for each missing congestion control or set of traces, with the number of
+    runs left out."""
     return [
-        f"left out: {'1 run' if count == 1 else f'{count} runs'} of {name}, "
-        "which is not on this machine"
+        f"left out: {'1 run' if count == 1 else f'{count} runs'} of {name}, {_why(name)}"
         for name, count in sorted(counts.items())
     ]
+
+
+def _why(name: str) -> str:
+    if (folder := scenarios.sets.containing(name)) is None:
+        return "which is not on this machine"
+    return f"whose traces are not on this machine: {scenarios.sets.how_to_get(folder)}"
 
 
 def share_runs(work: Work, report: Callable[[str], None]) -> None:

@@ -71,7 +71,7 @@ def _is_determined(experiment: Experiment, sources: Mapping[str, Path]) -> bool:
         return False
     if not all(_is_ours(sources[name]) for name in sources.keys() & experiment.servers_ccs):
         return False
-    return scenarios.locate(experiment.scenario).is_relative_to(scenarios.LIBRARY)
+    return scenarios.locate(experiment.scenario, experiment.seed).parent == scenarios.LIBRARY
 
 
 def _is_ours(source: Path) -> bool:

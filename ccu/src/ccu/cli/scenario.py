@@ -170,6 +170,57 @@ def import_command(
 
 
 @app.command()
+def dataset(
+    form: Annotated[
+        str,
+        typer.Argument(
+            metavar="SET|FORMAT", help="A set of `ccu scenario formats`, or an import's format."
+        ),
+    ],
+    folder: Annotated[Path, typer.Argument(help="Folder of the traces.")],
+    name: Annotated[str | None, typer.Option(help="Name of a set of your own.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for it. (default: .)")] = None,
+    match: Annotated[str | None, typer.Option(help="Pattern of its files. (default: *)")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(help="Who measured it, how; may be repeated.")
+    ] = None,
+    get: Annotated[str | None, typer.Option(help="Where its traces can be had.")] = None,
+    license_name: Annotated[
+        str | None, typer.Option("--license", help="Licence of the data, as its SPDX name.")
+    ] = None,
+) -> None:
+    """Make a set of scenarios from a folder of measured traces."""
+    from ccu.scenarios import dataset, sets
+    from ccu.scenarios.sources import FORMATS
+
+    given = {
+        "--name": name, "--license": license_name, "--source": source, "--get": get
+    }  # fmt: skip
+    if form in sets.known():
+        others = {"--output": output, "--match": match}
+        if used := [flag for flag, value in (given | others).items() if value]:
+            raise refusal(f"the index of {form} has it", "leave it out", key=used[0])
+        made, where = dataset.fill(form, folder), form
+    elif form not in FORMATS:
+        raise RefusedError(unknown("set or format", form, [*sets.known(), *FORMATS]))
+    else:
+        if missing := [flag for flag, value in given.items() if not value]:
+            fix = f"name it ({UNKNOWN} where nobody states a licence)"
+            raise RefusedError(
+                Problem("is missing: a set says whose its traces are", fix, Where(key=flag))
+                for flag in missing
+            )
+        if not _NAME.fullmatch(name or ""):
+            raise refusal(f"{name!r} is not a name", "use letters, digits, hyphens", key="--name")
+        target = (output or Path()) / str(name)
+        about = dataset.About(tuple(source or ()), str(license_name), str(get))
+        made = dataset.make(form, folder, match or "*", about, target)
+        where = _as_path(target)
+    print(f"{where}: {len(made)} traces; seed 1 draws {made[0]}")
+    print(f"next: ccu run --cc cubic --scenario {shlex.quote(where)} --seed 1")
+
+
+@app.command()
 def export(
     form: Annotated[
         str, typer.Argument(metavar="FORMAT", help="Format, one of `ccu scenario formats`.")
@@ -191,7 +242,7 @@ def export(
         raise RefusedError(unknown("format", form, FORMATS))
     experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
     if seconds is None:
-        seconds = min(duration_s(locate(scenario)), DEFAULT_S)
+        seconds = min(duration_s(locate(scenario, experiment.seed)), DEFAULT_S)
     try:
         output.mkdir(parents=True, exist_ok=True)
         name = Path(scenario).stem if "/" in scenario else scenario
@@ -206,11 +257,13 @@ def export(
 @app.command()
 def formats() -> None:
     """List the formats of import and export."""
-    from ccu.scenarios import exports, sources
+    from ccu.scenarios import exports, sets, sources
 
     for heading, known in (("import", sources.FORMATS), ("export", exports.FORMATS)):
         for name, one in known.items():
             print(f"{heading} {name:13} {one.summary}")
+    for name, summary in sets.known().items():
+        print(f"set    {name:13} {summary}")
 
 
 @contextmanager

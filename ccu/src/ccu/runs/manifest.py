@@ -96,7 +96,7 @@ def experiment_of(run: Path) -> Experiment:
         ) from None
     return experiment.model_copy(
         update={
-            "scenario": _as_played(experiment.scenario, run),
+            "scenario": _as_played(experiment, run),
             "flows": tuple(_as_recorded(plan, run) for plan in experiment.flows),
         }
     )
@@ -110,12 +110,12 @@ def _as_recorded(plan: FlowPlan, run: Path) -> FlowPlan:
     return plan.model_copy(update={"cc_file": str(kept)}) if kept.is_file() else plan
 
 
-def _as_played(scenario: str, run: Path) -> str:
+def _as_played(experiment: Experiment, run: Path) -> str:
     """Return the scenario's name if its file is unchanged since the run, else the run's own copy,
     numbered as the name was."""
-    played = run / "raw" / "scenario.yaml"
+    scenario, played = experiment.scenario, run / "raw" / "scenario.yaml"
     try:
-        same = scenarios.locate(scenario).read_bytes() == played.read_bytes()
+        same = scenarios.locate(scenario, experiment.seed).read_bytes() == played.read_bytes()
     except (RefusedError, OSError):
         same = False
     if same or not played.exists():

@@ -28,7 +28,7 @@ def up(experiment: Experiment) -> list[str]:
     Raises RefusedError or RunFailed; then nothing remains but the logs of a failure.
     """
     _refuse_a_second()
-    driver, scenario = driver_of(experiment), scenarios.locate(experiment.scenario)
+    driver, scenario = driver_of(experiment), scenarios.locate(experiment.scenario, experiment.seed)
     driver.check(experiment, scenario)
     driver.check_machine(experiment)
     testbed_logs.remove(testbed_logs.MOST_KEPT)
@@ -105,4 +105,4 @@ def _kept() -> Site:
 def _site(experiment: Experiment, owned: Resources, logs: LogDirectory) -> Site:
     raw = Path(logs.directory, "raw")
     supervisor = Supervisor(owned, raw / "logs")
-    return Site(experiment, scenarios.locate(experiment.scenario), raw, supervisor, owned)
+    return Site(experiment, scenarios.locate(experiment.scenario, experiment.seed), raw, supervisor, owned)

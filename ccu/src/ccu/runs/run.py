@@ -75,7 +75,7 @@ def try_out(experiment: Experiment) -> None:
 def scenario_of(experiment: Experiment) -> Path:
     """Return the file of the experiment's scenario. Raises RefusedError."""
     try:
-        return scenarios.locate(experiment.scenario)
+        return scenarios.locate(experiment.scenario, experiment.seed)
     except RefusedError as error:
         raise RefusedError(one.at(Where(key="scenario")) for one in error.problems) from None
 

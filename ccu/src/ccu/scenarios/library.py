@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ccu.scenarios import nr_link
+from ccu.scenarios import nr_link, sets
 from ddu.console.problems import RefusedError, refusal
 from ddu.console.suggestions import unknown
 from ddu.installation import data
@@ -22,8 +22,9 @@ def library() -> dict[str, str]:
     return nr_link.summaries(sorted(LIBRARY.glob("*.yaml")))
 
 
-def locate(name: str) -> Path:
-    """Return the file of scenario `name`, a library name or a path. Raises RefusedError."""
+def locate(name: str, seed: int = 1) -> Path:
+    """Return the file of scenario `name`: a library name, a path, or a set of measured traces
+    (SET: the trace that `seed` draws; SET-07: that of seed 7; SET/TRACE). Raises RefusedError."""
     looks_like_path = "/" in name or name.endswith((".yaml", ".yml"))
     file = Path(name) if looks_like_path else LIBRARY / f"{name}.yaml"
     if file.is_file():
@@ -31,10 +32,16 @@ def locate(name: str) -> Path:
     numbered = _NUMBERED.fullmatch(file.stem)
     if numbered and (unnumbered := file.with_stem(numbered["name"])).is_file():
         return unnumbered.resolve()
+    if folder := sets.containing(name):
+        if folder == sets.folder_of(name):
+            return sets.drawn(folder, seed)
+        if numbered and folder == sets.folder_of(name.rpartition("-")[0]):
+            return sets.drawn(folder, int(numbered["seed"]))
+        return sets.trace(folder, name.rpartition("/")[2])
     if looks_like_path:
         what = "is a directory" if file.is_dir() else "no such file"
         raise refusal(f"{name}: {what}", "give a file, or a name of `ccu list scenarios`")
-    there = (file.stem for file in LIBRARY.glob("*.yaml"))
+    there = [*(file.stem for file in LIBRARY.glob("*.yaml")), *sets.known()]
     raise RefusedError(unknown("scenario", name, there, "or give the path of a file"))
 
 

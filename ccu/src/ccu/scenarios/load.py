@@ -69,7 +69,7 @@ def _rate_bps(experiment: Experiment, direction: Direction) -> float:
 def _most_bps(experiment: Experiment, direction: Direction) -> float:
     capacity_bps = _BPS_PER_PRB * experiment.prb
     with suppress(CommandError):  # A scenario that cannot be played is refused elsewhere.
-        if gives_capacity(file := locate(experiment.scenario)):
+        if gives_capacity(file := locate(experiment.scenario, experiment.seed)):
             capacity_bps = _mean_bps(experiment, direction, experiment.duration_s, experiment.seed)
         elif radio := check(experiment, file):
             capacity_bps = radio["bound_bps"][direction]

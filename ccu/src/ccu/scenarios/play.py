@@ -39,7 +39,7 @@ def play(planned: Experiment, seconds: float | None = None, interval_ms: int = 1
 
 def played(planned: Experiment, seconds: float | None = None, interval_ms: int = 100) -> str:
     """Return the CSV text of `nr-link capacity`, for callers that do not need pandas."""
-    file = locate(planned.scenario)
+    file = locate(planned.scenario, planned.seed)
     if seconds is None:
         seconds = min(duration_s(file), DEFAULT_S)
     return link_config.capacity(planned, file, seconds, interval_ms)

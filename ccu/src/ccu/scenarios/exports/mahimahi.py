@@ -20,7 +20,7 @@ SUFFIXES = {"dl": "down", "ul": "up"}
 
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
     """Write one file per direction. Raises RefusedError if a direction never passes a packet."""
-    file = locate(experiment.scenario)
+    file = locate(experiment.scenario, experiment.seed)
     traces = nr_link.scenario(file).get("traces", {})
     played = None
     written = []

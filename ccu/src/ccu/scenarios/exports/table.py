@@ -20,7 +20,7 @@ STEP_MS = 20
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
     """Write NAME.csv: t_s; x_m and y_m if there is a route; path_loss_db, rsrp_dbm, sinr_db,
     ul_snr_db, cqi, dl_mcs if there is radio; dl_capacity_mbps, ul_capacity_mbps."""
-    scenario = nr_link.scenario(locate(experiment.scenario))
+    scenario = nr_link.scenario(locate(experiment.scenario, experiment.seed))
     played = play(experiment, seconds, STEP_MS).drop(columns="ue")
     columns: dict[str, np.ndarray] = {"t_s": played["t_s"].to_numpy()}
     if route := scenario.get("route"):

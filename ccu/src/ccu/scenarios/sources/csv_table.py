@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -83,10 +84,12 @@ def read(
     delimiter: str = ",",
     skip_lines: int = 0,
     stamps: Sequence[str] = (),
+    text: bytes | None = None,
 ) -> dict[str, pa.ChunkedArray]:
     """Return the columns in `types`; with `column_names` the file has no header line.
 
-    Missing values (empty, -, NaN) are null. `stamps`: formats of times (strptime).
+    Missing values (empty, -, NaN) are null. `stamps`: formats of times (strptime). `text`: the
+    content to read in place of the file's, with the same lines.
     Raises RefusedError at the first field that is not of its type, or a row that has too few.
     """
     convert = pc.ConvertOptions(
@@ -103,7 +106,7 @@ def read(
             column_names=list(column_names) if column_names else None,
             skip_rows=skip_lines,
         )
-        return pc.read_csv(file, options, parse, convert)
+        return pc.read_csv(io.BytesIO(text) if text else file, options, parse, convert)
 
     try:
         table = load(threads=True)
@@ -152,6 +155,20 @@ def rising(
             fix,
             file=file,
             line=line_of(file, at, first_line),
+        )
+
+
+def without_gaps(file: Path, t_s: np.ndarray, first_line: int) -> None:
+    """Raise RefusedError where a sample is missing: twice the usual distance in time."""
+    steps_s = np.diff(t_s)
+    bad = np.flatnonzero(steps_s > 1.5 * np.median(steps_s)) if len(steps_s) else []
+    if len(bad):
+        at = int(bad[0])
+        raise refusal(
+            f"no sample for {steps_s[at]:g} s, where they are {np.median(steps_s):g} s apart",
+            "write a line for each time (rate 0 in an outage), or leave the trace out",
+            file=file,
+            line=line_of(file, at + 1, first_line),
         )
 
 
