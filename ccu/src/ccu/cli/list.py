@@ -38,7 +38,7 @@ def list_command(
     sources: dict[str, Callable[[], dict[str, tuple[str, ...]]]] = {
         "cc": _controls,
         "aqm": lambda: _each_alone({DROP_TAIL: "No queue management"} | queue_managers()),
-        "scenarios": lambda: _each_alone(scenarios.library()),
+        "scenarios": lambda: _each_alone(scenarios.library() | scenarios.sets.known()),
         "radios": lambda: _each_alone(radios.library()),
         "testbeds": lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
         "traffic": lambda: _each_alone(

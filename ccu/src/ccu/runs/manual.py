@@ -105,4 +105,6 @@ def _kept() -> Site:
 def _site(experiment: Experiment, owned: Resources, logs: LogDirectory) -> Site:
     raw = Path(logs.directory, "raw")
     supervisor = Supervisor(owned, raw / "logs")
-    return Site(experiment, scenarios.locate(experiment.scenario, experiment.seed), raw, supervisor, owned)
+    return Site(
+        experiment, scenarios.locate(experiment.scenario, experiment.seed), raw, supervisor, owned
+    )

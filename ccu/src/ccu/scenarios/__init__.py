@@ -5,4 +5,13 @@ from ccu.scenarios import sets
 from ccu.scenarios.library import LIBRARY, library, locate, seed_of
 from ccu.scenarios.settings import check_time, gives_capacity, settings
 
-__all__ = ["LIBRARY", "check_time", "gives_capacity", "library", "locate", "seed_of", "sets", "settings"]
+__all__ = [
+    "LIBRARY",
+    "check_time",
+    "gives_capacity",
+    "library",
+    "locate",
+    "seed_of",
+    "sets",
+    "settings",
+]

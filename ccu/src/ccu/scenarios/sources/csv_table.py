@@ -161,11 +161,12 @@ def rising(
 def without_gaps(file: Path, t_s: np.ndarray, first_line: int) -> None:
     """Raise RefusedError where a sample is missing: twice the usual distance in time."""
     steps_s = np.diff(t_s)
-    bad = np.flatnonzero(steps_s > 1.5 * np.median(steps_s)) if len(steps_s) else []
+    usual_s = np.median(steps_s) if len(steps_s) else 0.0
+    bad = np.flatnonzero(steps_s > 1.5 * usual_s)
     if len(bad):
         at = int(bad[0])
         raise refusal(
-            f"no sample for {steps_s[at]:g} s, where they are {np.median(steps_s):g} s apart",
+            f"no sample for {steps_s[at]:g} s, where they are {usual_s:g} s apart",
             "write a line for each time (rate 0 in an outage), or leave the trace out",
             file=file,
             line=line_of(file, at + 1, first_line),
