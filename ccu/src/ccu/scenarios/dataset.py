@@ -24,7 +24,7 @@ _PACKED = ".xz"
 
 @dataclass(frozen=True)
 class About:
-    """What the makers of traces say about them."""
+    """The statement of the makers of traces about them."""
 
     sources: tuple[str, ...]
     license: str

@@ -37,7 +37,7 @@ class Index(BaseModel):
     sources: Annotated[tuple[Text, ...], Field(min_length=1)]
     license: Text
     get: Text
-    """Where the traces can be had."""
+    """The place where the traces can be had."""
     traces: Annotated[
         dict[Text, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]], Field(min_length=1)
     ]
