@@ -149,7 +149,7 @@ def test_the_image_finds_its_configuration(tag: str) -> None:
     """The entrypoints end with 255 unless the file is there; they add -O from 2024.w40 on."""
     plan = Plan(tag, carrier(24))
     for name, file in (("gnb", "oai-gnb/etc/gnb.conf"), ("ue1", "oai-nr-ue/etc/nr-ue.conf")):
-        service = services.all_services(plan, {})[name]
+        service = services.services(plan, {})[name]
         assert [target for _, target in service.mounts] == [f"/opt/{file}"]
         assert len(service.command) == 1
     added = configs.gnb_options(plan).count("-O /opt/oai-gnb/etc/gnb.conf ")
@@ -171,7 +171,7 @@ def test_msg2_fits_the_random_access_window() -> None:
 @pytest.mark.parametrize("granted", [True, False])
 def test_modems_ask_for_priority_only_where_it_is_given(granted: bool) -> None:
     plan = Plan("2026.w11", carrier(24), 2, real_time=granted)
-    found = services.all_services(plan, {})
+    found = services.services(plan, {})
     for name in ("gnb", "ue1", "ue2"):
         assert ("SYS_NICE" in found[name].capabilities) is granted
     assert "SYS_NICE" not in found["amf"].capabilities
@@ -179,7 +179,7 @@ def test_modems_ask_for_priority_only_where_it_is_given(granted: bool) -> None:
 
 def test_without_a_core_gnb_and_ue_are_alone() -> None:
     plan = Plan("2026.w11", carrier(24), core="none")
-    found = services.all_services(plan, {"OAI_CONFIG": "/config"})
+    found = services.services(plan, {"OAI_CONFIG": "/config"})
     assert set(found) == {"gnb", "ue1"}
     assert "NET_ADMIN" in found["gnb"].capabilities
     assert found["gnb"].devices == ("/dev/net/tun",)
@@ -288,8 +288,13 @@ def test_unsupported_carriers_of_a_radio_are_refused() -> None:
     for text in ("b200", "b210:", "x310", "x310:serial=1", 'b210:serial="1"', "b210:serial=A"):
         with pytest.raises(ValueError, match=r"Write|letters"):
             usrp.parse(text)
-    with pytest.raises(RefusedError, match="takes 1 to 16"):
-        configs.check_ue_count(configs.MOST_UES + 1)
+
+
+def test_more_ues_than_the_gnb_takes_are_refused() -> None:
+    experiment = resolve({"cc": "cubic", "testbed": "rfsim", "prb": 24, "ues": configs.MOST_UES})
+    assert plans.plan_of(experiment).ue_count == configs.MOST_UES
+    with pytest.raises(RefusedError, match="17: OpenAirInterface's gNB takes 1 to 16"):
+        plans.plan_of(experiment.model_copy(update={"ues": configs.MOST_UES + 1}))
 
 
 def test_both_cores_know_the_same_sims_session_and_addresses() -> None:

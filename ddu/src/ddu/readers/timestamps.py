@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 DAY_NS = 86_400_000_000_000
@@ -102,6 +103,14 @@ def local_ns(parts: Sequence[int], fraction: str | None = None) -> int | None:
     except ValueError:
         return None
     return int((local - EPOCH) / timedelta(seconds=1)) * 10**9 + _fraction(fraction)
+
+
+def zone_named(name: str) -> tzinfo | None:
+    """Return the time zone of that name; None if this machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def unix_ns(seconds: str, fraction: str | None) -> int:

@@ -10,7 +10,6 @@ from typing import Any, Literal
 from ccu.testbeds.oai import version as versions
 from ccu.testbeds.oai.carrier import Carrier
 from ccu.testbeds.oai.usrp import Usrp
-from ddu.console.problems import refusal
 from ddu.installation import data
 
 CONTAINERS = data("ccu", "containers")
@@ -104,13 +103,6 @@ class Plan:
         return f"ue{number}-{self.usrp.model}" if self.usrp else f"ue{number}"
 
 
-def check_ue_count(count: int) -> None:
-    """Raise RefusedError if the gNB cannot serve so many UEs."""
-    if not 1 <= count <= MOST_UES:
-        rule = f"{count}: OpenAirInterface's gNB takes 1 to {MOST_UES}"
-        raise refusal(rule, "choose fewer", key="ues")
-
-
 def sims(count: int) -> list[Sim]:
     return [Sim(str(_FIRST_IMSI + index)) for index in range(count)]
 
@@ -197,11 +189,6 @@ def write(plan: Plan, folder: Path) -> dict[str, str]:
         f"OAI_UE{number}_OPTIONS": ue_options(plan, number)
         for number in range(1, plan.ue_count + 1)
     }
-
-
-def default_variables(plan: Plan) -> dict[str, str]:
-    """Return the variables that select images, before anything is written."""
-    return {"OAI_VERSION": plan.version}
 
 
 def rendered(plan: Plan) -> dict[str, str]:

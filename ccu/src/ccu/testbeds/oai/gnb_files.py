@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ccu.spec.experiment import Direction
@@ -30,6 +30,11 @@ _COUNTERS: dict[Direction, tuple[re.Pattern[str], ...]] = {
         re.compile(r"\bMAC:\s+TX\s+\d+ RX\s+(\d+) bytes"),
     ),
 }
+
+
+def files_of(pid: int | None, name: str) -> Iterator[Path]:
+    """Yield where a file in the working folder of a container's process may be."""
+    return (Path(f"/proc/{pid}/root", folder, name) for folder in _WORKING_FOLDERS)
 
 
 class GnbFiles:
@@ -68,8 +73,7 @@ class GnbFiles:
                     self._look(pid, name)
 
     def _look(self, pid: int, name: str) -> None:
-        for folder in _WORKING_FOLDERS:
-            file = Path(f"/proc/{pid}/root", folder, name)
+        for file in files_of(pid, name):
             try:
                 stat = file.stat()
                 mark = (stat.st_mtime_ns, stat.st_size)

@@ -43,7 +43,7 @@ class LxcRuntime:
     def __init__(self, project: str, plan: Plan, variables: Mapping[str, str]) -> None:
         self._project = project
         self._plan = plan
-        self._services = services.all_services(plan, variables)
+        self._services = services.services(plan, variables)
 
     def resources(self) -> list[Resource]:
         bridges = [Bridge(self._bridge(network)) for network in _NETWORKS]

@@ -31,7 +31,9 @@ def plan_of(experiment: Experiment) -> Plan:
             "leave it out, or write 1",
             key="numerology",
         )
-    configs.check_ue_count(experiment.ues)
+    if experiment.ues > configs.MOST_UES:
+        rule = f"{experiment.ues}: OpenAirInterface's gNB takes 1 to {configs.MOST_UES}"
+        raise refusal(rule, "choose fewer", key="ues")
     if radio and experiment.ues > 1:
         raise refusal("two USRPs are one gNB and one UE only", "leave it out", key="ues")
     chosen = carrier(experiment.prb)

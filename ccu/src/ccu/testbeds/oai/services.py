@@ -83,17 +83,7 @@ def interpolate(node: Any, variables: Mapping[str, str]) -> Any:
     return node
 
 
-def services(profile: str, variables: Mapping[str, str]) -> dict[str, Service]:
-    """Return the services of `profile`, in the file's order."""
-    content = yaml.safe_load(FILE.read_text())
-    return {
-        name: _service(name, interpolate(raw, variables))
-        for name, raw in content["services"].items()
-        if profile in raw["profiles"]
-    }
-
-
-def all_services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]:
+def services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]:
     """Return the services of `plan` with all its UEs."""
     content = yaml.safe_load(FILE.read_text())["services"]
     by_name = {name: raw for name, raw in content.items() if plan.profile in raw["profiles"]}

@@ -19,6 +19,7 @@ from ccu.host.resources import Resources
 from ccu.host.supervisor import Process, Supervisor
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.configs import RECONFIGURATION, TELNET_PORT, Plan
+from ccu.testbeds.oai.gnb_files import files_of
 from ccu.testbeds.oai.runtime import Runtime
 from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
 from ccu.testbeds.oai.symptoms import hints
@@ -39,7 +40,6 @@ _CORE_PORTS = {
 }
 _OPEN5GS_PORT = (7777, "tcp")
 RFSIM_PORT = 4043
-_WORKING_FOLDERS = ("opt/oai-gnb", "")
 _CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
 # A radio that waits for its modems takes as long as the machine makes them.
 _SLOW_ATTACH_PATIENCE_S = 240.0
@@ -122,7 +122,7 @@ class Stack:
             for service in functions:
                 port, protocol = _CORE_PORTS.get(service, _OPEN5GS_PORT)
                 self._wait_listening(service, port, protocol, _CORE_PATIENCE_S)
-        self._attach_namespace(DATA_NETWORK)
+        self.namespace_of(DATA_NETWORK)
 
     def _start_gnb(self) -> None:
         service = self.plan.gnb_service
@@ -133,7 +133,7 @@ class Stack:
         for port in ports:
             self._wait_listening(service, port, "tcp", _GNB_PATIENCE_S)
         if not self.plan.usrp:
-            self._attach_namespace(service)
+            self.namespace_of(service)
         if self.plan.core == "none":
             self._pass_configuration(service, began_s)
         if self._beside_gnb:
@@ -176,9 +176,7 @@ class Stack:
 
     def _file_of(self, service: str, name: str, began_s: float) -> Path | None:
         """Return a file that a container has written into its working folder since `began_s`."""
-        pid = self.runtime.pid(service)
-        for folder in _WORKING_FOLDERS:
-            file = Path(f"/proc/{pid}/root", folder, name)
+        for file in files_of(self.runtime.pid(service), name):
             with contextlib.suppress(OSError):
                 written = file.stat()
                 if written.st_size and written.st_mtime >= began_s:
@@ -224,7 +222,7 @@ class Stack:
                 return False
             if self.runtime.pid(service) is None:
                 return False
-            name = self._attach_namespace(service)
+            name = self.namespace_of(service)
             if address is None and has_interface(self.runtime.pid(service), UE_INTERFACE):
                 address = interface_address(name, UE_INTERFACE)
             if address and self._pings(service, address):
@@ -302,11 +300,7 @@ class Stack:
         return ":" + last_lines + causes if lines else " and printed nothing"
 
     def namespace_of(self, service: str) -> str:
-        """Return a name for the network of any of the services."""
-        return self._attach_namespace(service)
-
-    def _attach_namespace(self, service: str) -> str:
-        """Name the container's network, so that our programs can run in it."""
+        """Return a name for the network of a service, so that our programs can run in it."""
         if service in self.namespaces:
             return self.namespaces[service]
         pid = self.runtime.pid(service)

@@ -53,7 +53,8 @@ def check_machine(experiment: Experiment) -> None:
 def images_check(experiment: Experiment) -> Callable[[], None]:
     """Return a check that raises RefusedError if the runtime or an image is missing."""
     plan = plan_of(experiment)
-    return _runtime(experiment, plan, "ccu-check", configs.default_variables(plan), []).check
+    variables = {"OAI_VERSION": plan.version}  # It selects the images; nothing is written yet.
+    return _runtime(experiment, plan, "ccu-check", variables, []).check
 
 
 def _runtime(

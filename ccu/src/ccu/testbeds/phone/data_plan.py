@@ -12,14 +12,14 @@ import calendar
 import re
 import time
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
 from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.options import PhoneOptions
 from ccu.testbeds.phone.shell import Shell
 from ddu.console.problems import RefusedError, refusal
+from ddu.readers.timestamps import zone_named
 
 _QUERY = (
     "getprop persist.sys.timezone; dumpsys netpolicy 2>/dev/null | grep NetworkPolicy; "
@@ -155,7 +155,8 @@ def _latest(text: str) -> tuple[str | None, list[_Bucket] | None]:
 def _month_of(policy: str, phones_zone: str, now_s: float) -> datetime:
     """Return the beginning of the policy's month, or of the calendar's if the policy has none."""
     named = _ZONE.search(policy)
-    now = datetime.fromtimestamp(now_s, _zone((named and (named[1] or named[2])) or phones_zone))
+    zone = zone_named((named and (named[1] or named[2])) or phones_zone)
+    now = datetime.fromtimestamp(now_s, zone or timezone.utc)
     day, hour, minute = 1, 0, 0
     if match := _CYCLE.search(policy):
         if days := re.fullmatch(r"P(\d+)D", match[6]):
@@ -177,10 +178,3 @@ def _day_of(now: datetime, year: int, month: int, day: int, hour: int, minute: i
     """Return the day of a month; the 31st of a shorter month is its last day."""
     last = calendar.monthrange(year, month)[1]
     return datetime(year, month, min(day, last), hour, minute, tzinfo=now.tzinfo)
-
-
-def _zone(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name) if name else timezone.utc
-    except (OSError, ValueError, KeyError):
-        return timezone.utc

@@ -18,12 +18,11 @@ import re
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from ddu.errors import UnreadableInput
 from ddu.readers.android.braces import inside
 from ddu.readers.android.bugreport_text import HEADER, blocks
-from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns
+from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns, zone_named
 
 _MOST_LINES = 500_000
 """Lines about the radio. A phone writes a few a second, so days of logs have fewer."""
@@ -150,7 +149,7 @@ class _Pass:
     def _line(self, line: bytes) -> None:
         """Take a line outside of the registry's dump: zone, time of the report, or a log's line."""
         if match := _ZONE.match(line):
-            self._zone = _named(match[1].decode())
+            self._zone = zone_named(match[1].decode())
         elif self._made is None and (match := _MADE.match(line)):
             self._made = tuple(map(int, match.groups()))
         elif match := _LOGCAT.match(line):
@@ -184,14 +183,6 @@ class _Pass:
         events += [_of_logcat(when, made_ns, text) for when, text in self._log]
         history = sorted((one for one in events if one), key=lambda one: one.local_ns)
         return Bugreport(dumps, history, self._zone, is_cut=bool(self._dump))
-
-
-def _named(zone: str) -> tzinfo | None:
-    """Return the time zone of that name; None if this machine does not know it."""
-    try:
-        return ZoneInfo(zone)
-    except (OSError, ValueError, KeyError):
-        return None
 
 
 def _of_history(line: str) -> Report | None:
