@@ -35,6 +35,9 @@ def write(path):
 def make(family):
     return tried(lambda: socket.socket(family, socket.SOCK_DGRAM).close())
 
+def pair(kind):
+    return tried(lambda: [one.close() for one in socket.socketpair(socket.AF_UNIX, kind)])
+
 own, other, outside = sys.argv[1:]
 print(json.dumps({
     "ids": [*os.getresuid(), *os.getresgid()],
@@ -48,6 +51,7 @@ print(json.dumps({
     "services": os.listdir("/run"),
     "password": os.environ.get("DDU_PASSWORD"),
     "unix": make(socket.AF_UNIX), "packet": make(socket.AF_PACKET), "udp": make(socket.AF_INET),
+    "pairs": [pair(one) for one in (socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_STREAM)],
     "kill": tried(lambda: os.kill(int(os.environ["CCU_OUTSIDE"]), 0)),
     "interfaces": [name for _, name in socket.if_nameindex()] if not make(socket.AF_INET) else [],
 }))
@@ -95,6 +99,7 @@ def test_a_contained_program_reaches_its_own_file_only(
     assert (found["read"], found["services"], found["password"]) == ("to read", [], None)
     refused = "Permission denied"
     assert (found["unix"], found["packet"], found["udp"]) == (refused, refused, refused)
+    assert found["pairs"] == [refused, refused, None]
     assert found["kill"] == "No such process"
     assert (tmp_path / "own").read_text() == "x"
     assert {(tmp_path / one).stat().st_uid for one in ("own", "other")} == {before.st_uid}

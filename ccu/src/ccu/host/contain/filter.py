@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import socket
 
 _ALLOW = 0x7FFF_0000
 _REFUSE = 0x0005_0000  # | the error's number
@@ -16,6 +17,7 @@ _NOT_EQUAL, _MASKED_EQUAL, _GREATER = 1, 7, 6  # enum scmp_compare
 _WORD = 0xFFFF_FFFF  # Of arguments that are int, the kernel takes no more.
 _NAMESPACES = 0x7E02_0000  # CLONE_NEW…, linux/sched.h
 _INSERT_INPUT = 0x5412  # TIOCSTI, asm-generic/ioctls.h: types into the terminal
+_SOCKET_TYPE = 0xF  # SOCK_TYPE_MASK, linux/net.h
 _NEW_CALL = b"clone3"  # Its flags are in memory; C libraries call clone where it is unknown.
 
 _NEVER = (
@@ -63,6 +65,8 @@ class Filter:
             self._refuse(b"clone", errno.EPERM, _Compare(0, _MASKED_EQUAL, flag, flag))
         self._refuse(b"ioctl", errno.EPERM, _Compare(1, _MASKED_EQUAL, _WORD, _INSERT_INPUT))
         self._restrict_sockets(sorted(families))
+        if socket.AF_UNIX not in families:
+            self._restrict_pairs()
 
     def load(self) -> None:
         """Put it onto this process, for good."""
@@ -77,6 +81,12 @@ class Filter:
                 self._refuse(b"socket", errno.EACCES, _Compare(0, _MASKED_EQUAL, _WORD, gap))
             at = family + 1
         self._refuse(b"socket", errno.EACCES, _Compare(0, _GREATER, at - 1) if at else None)
+
+    def _restrict_pairs(self) -> None:
+        """Refuse pairs of datagram sockets, which can send to any other Unix socket as well."""
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):  # Linux makes the latter the former.
+            alike = _Compare(1, _MASKED_EQUAL, _SOCKET_TYPE, kind)
+            self._refuse(b"socketpair", errno.EACCES, alike)
 
     def _refuse(self, name: bytes, error: int, when: _Compare | None = None) -> None:
         number = self._library.seccomp_syscall_resolve_name(name)
