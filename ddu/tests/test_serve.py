@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,9 @@ def port(tmp_path: Path) -> Iterator[int]:
     (runs / "a run's <b>" / "report.html").write_text("report")
     (tmp_path / "secret").write_text("secret")
     (runs / "link").symlink_to(tmp_path / "secret")
+    (runs / "indexed").mkdir()
+    (runs / "indexed" / "index.html").symlink_to(tmp_path / "secret")
+    os.mkfifo(runs / "pipe")
     with server(runs, "127.0.0.1", 0) as serving:
         threading.Thread(target=serving.serve_forever, daemon=True).start()
         yield serving.server_address[1]
@@ -60,6 +64,8 @@ def test_a_campaigns_report_is_there_as_the_link_says(port: int, tmp_path: Path)
         "/runs/../secret",
         "/runs/%2e%2e/secret",
         "/runs/link",
+        "/runs/indexed/index.html",
+        "/runs/pipe",
         "/runs/%00",
         "//etc/passwd",
     ],
@@ -68,6 +74,11 @@ def test_nothing_else_is_there(port: int, path: str) -> None:
     status, content = get(port, path)
     assert status == 404
     assert b"secret" not in content.replace(b"/secret", b"")
+
+
+def test_a_listing_is_no_way_round_a_link(port: int) -> None:
+    status, listing = get(port, "/runs/indexed/")
+    assert (status, b"secret" in listing) == (200, False)
 
 
 def test_nothing_can_be_written(port: int) -> None:

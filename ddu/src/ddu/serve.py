@@ -7,8 +7,10 @@ import socket
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from ipaddress import ip_address
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from ddu.console.problems import refusal
@@ -65,7 +67,15 @@ class _Handler(SimpleHTTPRequestHandler):
             file = root.joinpath(*parts[1:]).resolve()
         except (OSError, ValueError, RuntimeError):
             return _NOWHERE
-        return str(file) if file == root or root in file.parents else _NOWHERE
+        served = file.is_dir() or file.is_file()  # A named pipe has no end.
+        return str(file) if served and (file == root or root in file.parents) else _NOWHERE
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        """List a folder also where it has an index.html, which may be a link that leads out."""
+        path = self.translate_path(self.path)
+        if Path(path).is_dir() and urlsplit(self.path).path.endswith("/"):
+            return self.list_directory(path)
+        return super().send_head()
 
     def end_headers(self) -> None:
         self.send_header("X-Content-Type-Options", "nosniff")
