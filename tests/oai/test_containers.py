@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -31,10 +28,13 @@ from testsupport.oai.containers import (
     variables,
 )
 from testsupport.oai.radio import Pids, Radio
+from testsupport.prepared import Started
+from testsupport.waiting import until
 
-BIN = Path(sys.executable).parent
 # The stand-ins carry packets by themselves, and not in samples that could be held.
 SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static", "--no-lockstep")
+# Two containers in place of eight, for what happens between gNB and UE.
+WITHOUT_CORE = ("--core", "none")
 # A stand-in that never attaches needs a shorter timeout than a real UE.
 HASTY = "import ccu.testbeds.oai.stack as s; s._ATTACH_PATIENCE_S = 5"
 # As on a machine whose kernel gives containers real-time priority.
@@ -56,22 +56,18 @@ class Ran(NamedTuple):
 class Ccu:
     """A ccu with the stand-ins, which must leave no resources behind."""
 
-    def __init__(self, environment: dict[str, str], output: Path) -> None:
-        self.environment = environment
+    def __init__(
+        self, environment: dict[str, str], output: Path, docker: DockerApi | None = None
+    ) -> None:
         self.output = output
+        self.docker = docker
+        self._environment = environment
 
     def start(
         self, *words: str, changed: str = "", environment: Mapping[str, str] = MappingProxyType({})
-    ) -> subprocess.Popen[str]:
-        main = f"{changed}; from ccu.cli.main import main; main()"
-        program = [sys.executable, "-c", main] if changed else [str(BIN / "ccu")]
-        return subprocess.Popen(
-            [*program, *words],
-            env={**self.environment, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    ) -> Started:
+        variables = {**self._environment, **environment}
+        return Started("ccu", *words, environment=variables, changed=changed)
 
     def run(
         self,
@@ -85,9 +81,9 @@ class Ccu:
         arguments = ("run", "--testbed", testbed, "--flows", flows, *SHORT, *words)
         arguments += ("--output", str(output))
         process = self.start(*arguments, changed=changed, environment=environment)
-        printed, _ = process.communicate(timeout=600)
+        code = process.result().returncode
         directories = list(output.iterdir()) if output.exists() else []
-        return Ran(process.returncode, printed, directories[0] if directories else None)
+        return Ran(code, process.printed, directories[0] if directories else None)
 
 
 def leftovers(ccu: Ccu) -> list[str]:
@@ -98,22 +94,17 @@ def leftovers(ccu: Ccu) -> list[str]:
         *(Path("/sys/class/net").glob("ccu-*")),
         *(path for path in oci_images.FOLDER.glob("ccu-*") if "base" not in path.name),
     ]
-    listed = []
-    if "DOCKER_HOST" in ccu.environment:
-        for words in (["ps", "-aq"], ["network", "ls", "-q", "--filter", "label=ccu.run"]):
-            listed += subprocess.run(
-                ["docker", *words], env=ccu.environment, capture_output=True, text=True
-            ).stdout.split()
+    listed = ccu.docker.containers() + ccu.docker.networks("ccu.run") if ccu.docker else []
     return [str(path) for path in paths] + listed
 
 
 @pytest.fixture(scope="module")
 def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ccu]:
-    api = DockerApi(daemon.folder / "docker.sock")
+    api = DockerApi(daemon.file)
     pids = Pids(api.services, api.pid)
     radio = Radio(pids, tmp_path_factory.mktemp("radio"))
     radio.start()
-    yield Ccu(os.environ | variables(daemon), tmp_path_factory.mktemp("runs"))
+    yield Ccu(variables(daemon), tmp_path_factory.mktemp("runs"), daemon.api)
     radio.finish()
 
 
@@ -226,23 +217,25 @@ def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> 
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("fault", "core", "words"),
     [
-        ("dies", ("oai-gnb ended", "the gNB dies")),
-        ("loses-sync", ("oai-ue1 ended", "the UE loses its cell")),
-        ("telnet-refuses", ("channel control", "telnet server 192.168.71.140:9090")),
-        ("never-attaches", ("UE 1 did not attach", "synch Failed")),
+        ("dies", "none", ("oai-gnb ended", "the gNB dies")),
+        ("loses-sync", "none", ("oai-ue1 ended", "the UE loses its cell")),
+        ("telnet-refuses", "none", ("channel control", "telnet server 192.168.71.140:9090")),
+        ("never-attaches", "none", ("UE 1 did not attach", "synch Failed")),
         (
             "no-address",
+            "oai",
             ("UE 1 did not attach", "Establishment reject", "that its pool is not exhausted"),
         ),
     ],
 )
 def test_a_fault_is_reported_with_the_last_lines_of_its_log(
-    daemon: Any, docker_ccu: Ccu, fault: str, words: tuple[str, ...]
+    daemon: Any, docker_ccu: Ccu, fault: str, core: str, words: tuple[str, ...]
 ) -> None:
     tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
-    ran = docker_ccu.run("--oai-version", tag, "--duration", "10s", changed=HASTY)
+    words_of_run = ("--oai-version", tag, "--core", core, "--duration", "10s")
+    ran = docker_ccu.run(*words_of_run, changed=HASTY)
     assert ran.code == 1, ran.printed
     assert ran.manifest["status"] == "failed"
     for word in words:
@@ -273,7 +266,7 @@ def test_a_gnb_that_gets_no_ue_is_started_again_with_its_ues(
 
 
 def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
-    ran = docker_ccu.run("--core", "none")
+    ran = docker_ccu.run(*WITHOUT_CORE)
     run = analysed(ran)
     (flow,) = ran.manifest["flows"]
     assert (flow["sender"]["address"], flow["receiver"]["address"]) == ("10.0.1.1", "10.0.1.2")
@@ -309,7 +302,7 @@ def test_a_core_function_that_dies_fails_the_run(daemon: Any, docker_ccu: Ccu) -
 def test_priority_that_the_kernel_refuses_is_explained(docker_ccu: Ccu) -> None:
     if real_time.state() is not False:
         pytest.skip("needs a kernel that gives containers no real-time priority")
-    ran = docker_ccu.run(changed=REAL_TIME)
+    ran = docker_ccu.run(*WITHOUT_CORE, changed=REAL_TIME)
     assert ran.code == 1, ran.printed
     assert "Error in pthread_create(): ret: 1" in ran.printed
     assert "ccu doctor --testbed rfsim" in ran.printed
@@ -335,7 +328,7 @@ NO_LIST = (
 def test_the_stand_ins_refuse_what_the_real_modems_refuse(
     docker_ccu: Ccu, change: str, words: str
 ) -> None:
-    ran = docker_ccu.run(changed=f"{HASTY}; {change}")
+    ran = docker_ccu.run(*WITHOUT_CORE, changed=f"{HASTY}; {change}")
     assert ran.code == 1, ran.printed
     assert "UE 1 did not attach" in ran.printed
     assert words in ran.printed
@@ -345,7 +338,7 @@ def test_the_stand_ins_refuse_what_the_real_modems_refuse(
 @pytest.mark.parametrize("fault", ["truncated-log", "unknown-format"])
 def test_an_unreadable_log_does_not_end_a_run(daemon: Any, docker_ccu: Ccu, fault: str) -> None:
     tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
-    ran = docker_ccu.run("--oai-version", tag)
+    ran = docker_ccu.run("--oai-version", tag, *WITHOUT_CORE)
     run = analysed(ran)
     assert any("counts no bytes" in reason for reason in ran.manifest["verdict_reasons"])
     assert (run / "raw/oai/nrMAC_stats.log").stat().st_size > 0
@@ -402,24 +395,23 @@ def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
         str(output),
     )
     process = docker_ccu.start(*words)
-    deadline = time.monotonic() + 300
-    while not list(output.glob("*/raw/iperf3-f0-client.json")):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    until(lambda: list(output.glob("*/raw/iperf3-f0-client.json")), process)
     process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.wait()
     assert leftovers(docker_ccu)
     cleaning = docker_ccu.start("clean")
-    printed, _ = cleaning.communicate(timeout=600)
-    assert "removed 8 containers" in printed
-    assert "removed 2 networks" in printed
+    cleaning.wait()
+    assert "removed 8 containers" in cleaning.printed
+    assert "removed 2 networks" in cleaning.printed
     assert leftovers(docker_ccu) == []
 
 
 def test_a_testbed_started_manually(docker_ccu: Ccu) -> None:
     printed: dict[str, str] = {}
     for word in ("up", "status", "down"):
-        printed[word], _ = docker_ccu.start("testbed", word).communicate(timeout=600)
+        started = docker_ccu.start("testbed", word)
+        started.wait()
+        printed[word] = started.printed
     assert "oaitun_ue1 12.1.1.2" in printed["up"]
     assert "oaitun_ue1 12.1.1.2" in printed["status"]
     assert "removed 8 containers" in printed["down"]
@@ -445,7 +437,7 @@ def lxc_ccu(
     radio = Radio(Pids(names, pid_of), tmp_path_factory.mktemp("radio-lxc"))
     radio.start()
     found_by = {"OAI_OCI": str(layouts), "OAI_CORE_VERSION": CORE_VERSION}
-    yield Ccu(os.environ | found_by, tmp_path_factory.mktemp("runs-lxc"))
+    yield Ccu(found_by, tmp_path_factory.mktemp("runs-lxc"))
     radio.finish()
     bases = [path.name for path in oci_images.FOLDER.glob("ccu-base-*")]
     for base in bases:
@@ -458,7 +450,8 @@ def test_two_ues_in_lxc(lxc_ccu: Ccu) -> None:
 
 
 def test_a_gnb_that_dies_in_lxc_is_reported(lxc_ccu: Ccu) -> None:
-    ran = lxc_ccu.run("--runtime", "lxc", "--oai-version", "dies", "--duration", "10s")
+    words = ("--runtime", "lxc", "--oai-version", "dies", *WITHOUT_CORE, "--duration", "10s")
+    ran = lxc_ccu.run(*words)
     assert ran.code == 1, ran.printed
     assert "oai-gnb ended" in ran.printed
     assert "the gNB dies" in ran.printed

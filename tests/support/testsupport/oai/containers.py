@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import io
 import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
-import time
+import tarfile
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from ccu.host import processes, resources
 from ccu.host.namespace import AttachedNetwork
 from ccu.host.processes import StartedProcess
 from ccu.host.resources import Resources
+from testsupport.waiting import until
 
 STAND_IN = Path(__file__).with_name("stand_in")
 REGISTRY = "ccu-stand-in"
@@ -79,7 +82,9 @@ class Daemon:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.socket = f"unix://{folder}/docker.sock"
+        self.file = folder / "docker.sock"
+        self.socket = f"unix://{self.file}"
+        self.api = DockerApi(self.file)
         self.environment = os.environ | {"DOCKER_HOST": self.socket, "DOCKER_BUILDKIT": "0"}
         self._log = (folder / "dockerd.log").open("wb")
         # No default bridge: only what the tests make exists.
@@ -93,13 +98,11 @@ class Daemon:
             stderr=subprocess.STDOUT,
         )
         self._resources = noted("docker", self._process)
-        deadline = time.monotonic() + 300
-        while self.docker("version", check=False).returncode != 0:
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                tail = (folder / "dockerd.log").read_text()[-400:]
-                pytest.skip(f"dockerd does not run here: {tail}")
-            time.sleep(0.1)
+        until(lambda: self._process.poll() is not None or self.api.answers())
+        if self._process.poll() is not None:
+            self.stop()
+            tail = (folder / "dockerd.log").read_text()[-400:]
+            pytest.skip(f"dockerd does not run here: {tail}")
 
     def docker(self, *words: object, check: bool = True) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -139,16 +142,9 @@ class Daemon:
         return tag
 
     def _derive(self, image: str, name: str, **variables: str) -> None:
-        """An image with more in its environment; no container has to run for it."""
+        """Make an image with more in its environment; no container has to run for it."""
         lines = "".join(f"ENV {key}={value}\n" for key, value in variables.items())
-        subprocess.run(
-            ["docker", "build", "--quiet", "-t", f"{REGISTRY}/{name}", "-"],
-            input=f"FROM {image}\n{lines}",
-            capture_output=True,
-            text=True,
-            env=self.environment,
-            check=True,
-        )
+        self.api.build(f"{REGISTRY}/{name}", f"FROM {image}\n{lines}")
 
     def stop(self) -> None:
         self._process.terminate()
@@ -193,10 +189,10 @@ def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:
 
 
 class DockerApi(http.client.HTTPConnection):
-    """The daemon's own interface: starting the docker command ten times a second costs a core."""
+    """The daemon's own interface: starting the docker command costs more than what it asks for."""
 
     def __init__(self, socket_file: Path) -> None:
-        super().__init__("localhost", timeout=5)
+        super().__init__("localhost", timeout=600)
         self._file = socket_file
 
     def connect(self) -> None:
@@ -208,6 +204,36 @@ class DockerApi(http.client.HTTPConnection):
         answer = self.getresponse()
         content = answer.read()
         return json.loads(content) if answer.status == 200 else None
+
+    def answers(self) -> bool:
+        try:
+            return self.get("/version") is not None
+        except OSError:
+            self.close()
+            return False
+
+    def build(self, name: str, dockerfile: str) -> None:
+        """Make an image of what the Dockerfile names."""
+        context = io.BytesIO()
+        with tarfile.open(fileobj=context, mode="w") as archive:
+            described = tarfile.TarInfo("Dockerfile")
+            described.size = len(dockerfile)
+            archive.addfile(described, io.BytesIO(dockerfile.encode()))
+        of_a_tar = {"Content-Type": "application/x-tar"}
+        path = f"/build?t={urllib.parse.quote(name)}"
+        self.request("POST", path, context.getvalue(), of_a_tar)
+        answer = self.getresponse()
+        printed = answer.read().decode()
+        assert answer.status == 200, printed
+        assert '"errorDetail"' not in printed, printed
+
+    def containers(self) -> list[str]:
+        """Return the containers, those that have ended as well."""
+        return [one["Id"] for one in self.get("/containers/json?all=1")]
+
+    def networks(self, label: str) -> list[str]:
+        filters = urllib.parse.quote(json.dumps({"label": [label]}))
+        return [one["Id"] for one in self.get(f"/networks?filters={filters}")]
 
     def services(self) -> dict[str, str]:
         label = "com.docker.compose.service"
