@@ -13,17 +13,18 @@ import socket
 import ssl
 import subprocess
 import tarfile
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import psycopg
 import pytest
 
-from ccu.campaigns import definition, live
+from ccu.campaigns import definition
 from ccu.campaigns.engines import remote
 from ccu.campaigns.engines.job import Ended, Job
 from ccu.campaigns.folder import Folder
@@ -39,8 +40,10 @@ from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
+from testsupport import held
 from testsupport.prepared import BIN, Started, command
 from testsupport.store_server import fresh_store, reader_url
+from testsupport.waiting import until
 
 FILE = """\
 title: Short runs over a link that costs little
@@ -135,9 +138,9 @@ def test_killed_ten_times_it_still_does_every_run_once(
     for _ in range(10):
         # Counted in files that the campaign has written, not in seconds: it is killed at any stage
         # of a run on a machine of any speed.
-        until = written(tmp_path) + generator.randint(1, 2 * FILES_OF_A_RUN)
+        most = written(tmp_path) + generator.randint(1, 2 * FILES_OF_A_RUN)
         killed = Started("ccu", "campaign", "run", file, "--output", tmp_path)
-        while killed.poll() is None and written(tmp_path) < until:
+        while killed.poll() is None and written(tmp_path) < most:
             time.sleep(0.01)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
@@ -172,50 +175,6 @@ def experiment(run: Path) -> object:
     return json.loads((run / "run.json").read_text())["experiment"]
 
 
-class Hosts:
-    """Network namespaces in the role of machines, with a switch between them, at 10.98.7.N."""
-
-    def __init__(self, count: int) -> None:
-        self.names = [f"ccutest-{os.getpid()}-{number}" for number in range(count)]
-        self._folder = tempfile.TemporaryDirectory()
-        self.certificates = Certificates(Path(self._folder.name, "tls"))
-        make(self.certificates.folder, days=1)
-        for number, name in enumerate(self.names):
-            ip("netns", "add", name)
-            ip("-n", name, "link", "set", "lo", "up")
-            if number == 0:
-                ip("-n", name, "link", "add", "switch", "type", "bridge")
-                ip("-n", name, "address", "add", "10.98.7.1/24", "dev", "switch")
-                ip("-n", name, "link", "set", "switch", "up")
-                continue
-            port = f"port{number}"
-            peer = ["peer", "name", port, "netns", self.names[0]]
-            ip("-n", name, "link", "add", "net", "type", "veth", *peer)
-            ip("-n", name, "address", "add", f"10.98.7.{number + 1}/24", "dev", "net")
-            ip("-n", name, "link", "set", "net", "up")
-            ip("-n", self.names[0], "link", "set", port, "master", "switch", "up")
-
-    def start(self, host: int, *arguments: str) -> subprocess.Popen[bytes]:
-        # Only the network is the host's: run directories of namespaces stay in sight.
-        entered = ["nsenter", f"--net=/run/netns/{self.names[host]}"]
-        # What they say is shown by pytest if the test fails.
-        return subprocess.Popen([*entered, *arguments], start_new_session=True)
-
-    def listeners(self, host: int) -> set[tuple[str, int]]:
-        """Return the addresses and ports where something listens for TCP on a host."""
-        entered = ["ip", "netns", "exec", self.names[host]]
-        lines = subprocess.run(
-            [*entered, "ss", "-Hltn"], check=True, capture_output=True, text=True
-        ).stdout.splitlines()
-        ends = [line.split()[3].rpartition(":") for line in lines]
-        return {(address, int(port)) for address, _, port in ends}
-
-    def remove(self) -> None:
-        for name in self.names:
-            ip("netns", "del", name)
-        self._folder.cleanup()
-
-
 def ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True)
 
@@ -230,46 +189,108 @@ def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) 
 SCHEDULER = "tls://10.98.7.1:8786"
 
 
-@contextlib.contextmanager
-def cluster(workers: int) -> Iterator[tuple[Hosts, list[subprocess.Popen[bytes]]]]:
-    """A scheduler on host 0 and a worker on each of the others."""
-    hosts = Hosts(workers + 1)
-    running = []
+@dataclass(frozen=True)
+class Member:
+    """A network namespace in the role of a machine, and what runs on it."""
+
+    network: str
+    address: str
+    process: subprocess.Popen[bytes]
+
+    def listeners(self) -> set[tuple[str, int]]:
+        """Return the addresses and ports where something listens for TCP."""
+        lines = subprocess.run(
+            ["ip", "netns", "exec", self.network, "ss", "-Hltn"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+        ends = [line.split()[3].rpartition(":") for line in lines]
+        return {(address, int(port)) for address, _, port in ends}
+
+
+class Cluster:
+    """A scheduler, and workers on machines of their own, with a switch between them at 10.98.7.N.
+
+    Runs of the workers end only while the file `let_end` is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.certificates = Certificates(folder / "tls")
+        make(self.certificates.folder, days=1)
+        self.let_end = folder / "let-runs-end"
+        self.let_end.touch()
+        self._holding = held.in_children(self.let_end, folder)
+        self._networks: list[str] = []
+        self._started: list[Member] = []
+        self._log = folder / "scheduler.log"
+        network = self._add_network()
+        ip("-n", network, "link", "add", "switch", "type", "bridge")
+        ip("-n", network, "address", "add", "10.98.7.1/24", "dev", "switch")
+        ip("-n", network, "link", "set", "switch", "up")
+        with self._log.open("wb") as log:
+            self._start(network, "scheduler", "--host", "10.98.7.1", log=log)
+
+    @property
+    def scheduler(self) -> Member:
+        return self._started[0]
+
+    def workers(self, count: int) -> list[Member]:
+        """Return the workers that run, at least `count`."""
+        while len(self._running_workers()) < count:
+            number = len(self._networks) + 1
+            network, port = self._add_network(), f"port{number}"
+            ip("-n", network, "link", "add", "net", "type", "veth",
+               "peer", "name", port, "netns", self.scheduler.network)  # fmt: skip
+            ip("-n", network, "address", "add", f"10.98.7.{number}/24", "dev", "net")
+            ip("-n", network, "link", "set", "net", "up")
+            ip("-n", self.scheduler.network, "link", "set", port, "master", "switch", "up")
+            self._start(network, "worker", "--scheduler", SCHEDULER)
+        joined = len(self._started) - 1
+        until(lambda: self._log.read_text().count("Register worker") >= joined)
+        return self._running_workers()
+
+    def campaign(self, *arguments: object, changed: str = "") -> Started:
+        """Start `ccu campaign ARGUMENTS` on the scheduler's machine; the workers do its runs."""
+        tls = ("--tls", self.certificates.folder)
+        words = ("campaign", *arguments, "--engine", "dask", "--scheduler", SCHEDULER, *tls)
+        return Started("ccu", *words, network=self.scheduler.network, changed=changed)
+
+    def end(self) -> None:
+        for member in self._started:
+            end(member.process)
+        for network in self._networks:
+            ip("netns", "del", network)
+
+    def _running_workers(self) -> list[Member]:
+        return [worker for worker in self._started[1:] if worker.process.poll() is None]
+
+    def _add_network(self) -> str:
+        network = f"ccutest-{os.getpid()}-{len(self._networks)}"
+        ip("netns", "add", network)
+        self._networks.append(network)
+        ip("-n", network, "link", "set", "lo", "up")
+        return network
+
+    def _start(self, network: str, *words: str, log: IO[bytes] | None = None) -> None:
+        # Only the network is the machine's: run directories of namespaces stay in sight.
+        entered = ["nsenter", f"--net=/run/netns/{network}", str(BIN / "ccu")]
+        # What they print is shown by pytest if the test fails.
+        process = subprocess.Popen(
+            [*entered, *words, "--tls", str(self.certificates.folder)],
+            start_new_session=True,
+            stderr=log,
+            env={**os.environ, **self._holding},
+        )
+        self._started.append(Member(network, f"10.98.7.{len(self._networks)}", process))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
-        options = ["--host", "10.98.7.1", "--tls", str(hosts.certificates.folder)]
-        running.append(hosts.start(0, str(BIN / "ccu"), "scheduler", *options))
-        for number in range(workers):
-            options = ["--scheduler", SCHEDULER, "--tls", str(hosts.certificates.folder)]
-            running.append(hosts.start(number + 1, str(BIN / "ccu"), "worker", *options))
-        yield hosts, running[1:]
+        yield made
     finally:
-        for process in running:
-            end(process)
-        hosts.remove()
-
-
-def on_workers(hosts: Hosts, *arguments: object) -> subprocess.Popen[bytes]:
-    """Start `ccu campaign ARGUMENTS` on host 0, whose runs the workers do."""
-    return hosts.start(0, str(BIN / "ccu"), "campaign", *map(str, arguments), *engine(hosts))
-
-
-def engine(hosts: Hosts) -> list[str]:
-    """Return the options of `ccu campaign` for the cluster."""
-    tls = str(hosts.certificates.folder)
-    return ["--engine", "dask", "--scheduler", SCHEDULER, "--tls", tls]
-
-
-def wait_for_workers(hosts: Hosts, count: int) -> None:
-    """Wait until the scheduler knows so many workers."""
-    # Before it listens nobody answers, and `connect` does not wait.
-    while 8786 not in {port for _, port in hosts.listeners(0)}:
-        time.sleep(0.1)
-    asked = (
-        "from ddu.campaign import cluster; from pathlib import Path; "
-        f"client = cluster.connect('{SCHEDULER}', Path('{hosts.certificates.folder}')); "
-        f"client.wait_for_workers({count}, timeout=60)"
-    )
-    assert hosts.start(0, str(BIN / "python"), "-c", asked).wait(600) == 0
+        made.end()
 
 
 @pytest.fixture(scope="module")
@@ -278,64 +299,71 @@ def store() -> Iterator[StoreDirectory]:
         yield place
 
 
-def live_and_published(store: StoreDirectory) -> tuple[int, int]:
-    """The live and the published runs of the store."""
-    with psycopg.connect(reader_url(store)) as reader:
-        states = [row[0] for row in reader.execute("SELECT state FROM testbed.run")]
+@pytest.fixture(scope="module")
+def reader(store: StoreDirectory) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(reader_url(store), autocommit=True) as connection:
+        yield connection
+
+
+def live_and_published(reader: psycopg.Connection) -> tuple[int, int]:
+    """Return how many live and published runs the store has."""
+    states = [row[0] for row in reader.execute("SELECT state FROM testbed.run")]
     return states.count("live"), states.count("published")
 
 
-def known_campaigns(store: StoreDirectory) -> list[str]:
+def known_campaigns(reader: psycopg.Connection) -> list[str]:
     """Return the campaigns that the store knows."""
-    with psycopg.connect(reader_url(store)) as reader:
-        return [row[0] for row in reader.execute("SELECT name FROM testbed.campaign")]
+    return [row[0] for row in reader.execute("SELECT name FROM testbed.campaign")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_workers_give_the_results_of_one_machine_and_are_seen_live(
-    tmp_path: Path, file: Path, store: StoreDirectory, workers: int
+    tmp_path: Path,
+    file: Path,
+    store: StoreDirectory,
+    reader: psycopg.Connection,
+    cluster: Cluster,
+    workers: int,
 ) -> None:
     campaign = tmp_path / "campaign-short-only"
-    file.write_text(FILE.replace("duration: 1s", "duration: 4s"))
     Folder.make(campaign, definition.read(file))
-    most_live = 0
     with connected(store.url()) as connection:
         migrate(connection)
         connection.execute("TRUNCATE testbed.run, testbed.campaign CASCADE")
-    with cluster(workers) as (hosts, _):
-        follow = [BIN / "ddu", "publish", "--live", campaign, "--store", store.url()]
-        with subprocess.Popen(follow, stderr=subprocess.PIPE, text=True) as follower:
-            # Runs begin when somebody looks, however long that takes.
-            while not known_campaigns(store):
-                assert follower.poll() is None
-                time.sleep(0.1)
-            wait_for_workers(hosts, workers)
-            running = on_workers(hosts, "resume", campaign)
-            while running.poll() is None:
-                most_live = max(most_live, live_and_published(store)[0])
-                time.sleep(0.1)
-            assert running.returncode == 0
-            _, printed = follower.communicate(timeout=600)
-    assert follower.returncode == 0, printed
-    assert most_live >= 2, printed
-    assert live_and_published(store) == (0, len(list(campaign.glob("runs/*/*/run.json"))))
+    assert len(cluster.workers(workers)) == workers
+    follower = Started("ddu", "publish", "--live", campaign, "--store", store.url())
+    # Runs begin when somebody looks, however long that takes.
+    until(lambda: known_campaigns(reader), follower)
+    cluster.let_end.unlink()
+    try:
+        running = cluster.campaign("resume", campaign)
+        until(lambda: live_and_published(reader)[0] == workers, running)
+    finally:
+        cluster.let_end.touch()
+    assert running.wait() == 0, running.printed
+    assert follower.wait() == 0, follower.printed
+    assert live_and_published(reader) == (0, len(list(campaign.glob("runs/*/*/run.json"))))
     assert results(campaign) == EVERY
     for cell, content in experiments(campaign).items():
         ran = json.loads(content)
         assert cell == f"prb={ran['prb']},seed={ran['seed']}"
-        assert ran["duration_s"] == 4.0
+        assert ran["duration_s"] == 1.0
 
 
 def test_a_worker_without_shared_storage_publishes_its_runs(
-    tmp_path: Path, store: StoreDirectory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    store: StoreDirectory,
+    reader: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DDU_STORE", store.url())
-    # `ddu` yields to what runs beside it, and would start too late on a busy machine. The run is
-    # long for that reason as well, and cheap.
-    monkeypatch.setattr(live, "_LEAST_PRIORITY", 0)
+    # The run's process imports it when it starts: the run waits until it was seen.
+    seen = tmp_path / "seen"
+    for name, value in held.in_children(seen, tmp_path).items():
+        monkeypatch.setenv(name, value)
     experiment = resolve(
-        {"testbed": "emulated", "traffic": "udp:1M", "duration": "40s", "scenario": "static"}
+        {"testbed": "emulated", "traffic": "udp:1M", "duration": "1s", "scenario": "static"}
     )
     campaign = Campaign.model_validate(
         {"name": "far", "title": "Far", "factors": {"cc": ["cubic"]}}
@@ -350,17 +378,18 @@ def test_a_worker_without_shared_storage_publishes_its_runs(
     )
     with ThreadPoolExecutor() as pool:
         performing = pool.submit(remote.perform, job)
-        rows = 0
-        while not performing.done():
-            with psycopg.connect(reader_url(store)) as reader:
-                (shown,) = reader.execute(
-                    "SELECT count(*) FROM testbed.live_radio JOIN testbed.run USING (run_id) "
-                    "WHERE name LIKE 'far/cc=cubic,seed=1/%'"
-                ).fetchall()
-            rows = max(rows, shown[0])
-            time.sleep(0.1)
+        shown = (
+            "SELECT count(*) FROM testbed.live_radio JOIN testbed.run USING (run_id) "
+            "WHERE name LIKE 'far/cc=cubic,seed=1/%'"
+        )
+        try:
+            until(lambda: performing.done() or reader.execute(shown).fetchall()[0][0] > 20)
+            was_shown = not performing.done()
+        finally:
+            seen.touch()
     done = performing.result()
-    assert (done.ended, rows > 20) == (Ended(), True)
+    assert done.ended == Ended()
+    assert was_shown
     # What comes back is published in the place of what was shown.
     assert done.archive is not None
     with tarfile.open(fileobj=io.BytesIO(done.archive)) as packed:
@@ -368,67 +397,47 @@ def test_a_worker_without_shared_storage_publishes_its_runs(
     Folder.make(tmp_path / "campaign-far-only", campaign)
     (run,) = cell.iterdir()
     assert publish(store.url(), run).name == f"far/cc=cubic,seed=1/{run.name}"
-    with psycopg.connect(reader_url(store)) as reader:
-        states = reader.execute("SELECT state FROM testbed.run WHERE name LIKE 'far/%'").fetchall()
+    states = reader.execute("SELECT state FROM testbed.run WHERE name LIKE 'far/%'").fetchall()
     assert states == [("published",)]
 
 
 @pytest.mark.slow
 def test_the_runs_of_a_killed_worker_are_repeated_elsewhere(
-    tmp_path: Path, file: Path, ours: Callable[[], set[str]]
+    tmp_path: Path, file: Path, cluster: Cluster, ours: Callable[[], set[str]]
 ) -> None:
     before = ours()
-    with cluster(2) as (hosts, workers):
-        wait_for_workers(hosts, 2)
-        running = on_workers(hosts, "run", file, "--output", tmp_path)
-        deadline = time.monotonic() + 300
-        while not list(tmp_path.glob("campaign-short-only/runs/*/*/run.json")):
-            assert time.monotonic() < deadline, "no run begins"
-            time.sleep(0.1)
-        end(workers[0], signal.SIGKILL)
-        assert running.wait(600) == 0
+    workers = cluster.workers(2)
+    running = cluster.campaign("run", file, "--output", tmp_path)
+    until(lambda: list(tmp_path.glob("campaign-short-only/runs/*/*/run.json")), running)
+    end(workers[0].process, signal.SIGKILL)
+    assert running.wait() == 0, running.printed
     assert results(tmp_path / "campaign-short-only") == EVERY
     assert command("ccu", "clean").returncode == 0
     assert ours() == before
 
 
-@pytest.fixture(scope="module")
-def idle_cluster() -> Iterator[Hosts]:
-    """A cluster of one worker, which does no run."""
-    with cluster(1) as (hosts, _):
-        wait_for_workers(hosts, 1)
-        yield hosts
-
-
 def test_a_worker_with_other_software_is_refused_with_both_versions(
-    tmp_path: Path, file: Path, idle_cluster: Hosts
+    tmp_path: Path, file: Path, cluster: Cluster
 ) -> None:
+    cluster.workers(1)
     pretend = (
-        "import ccu.campaigns.engines.remote as remote, sys; "
-        "remote.software = lambda: 'ccu 9.9 at elsewhere'; "
-        "from ccu.cli.main import main; main()"
+        "import ccu.campaigns.engines.remote as remote; "
+        "remote.software = lambda: 'ccu 9.9 at elsewhere'"
     )
-    entered = ["nsenter", f"--net=/run/netns/{idle_cluster.names[0]}", str(BIN / "python"), "-c"]
-    arguments = ["campaign", "run", str(file), "--output", str(tmp_path)]
-    printed = subprocess.run(
-        [*entered, pretend, *arguments, *engine(idle_cluster)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    printed = cluster.campaign("run", file, "--output", tmp_path, changed=pretend).result()
     assert printed.returncode == 2
     assert "has ccu 0" in printed.stderr
     assert "this is ccu 9.9 at elsewhere" in printed.stderr
 
 
-def test_a_cluster_listens_where_it_must_only_and_shows_no_pages(idle_cluster: Hosts) -> None:
-    for host in (0, 1):
-        listeners = idle_cluster.listeners(host)
-        assert {address for address, _ in listeners} == {f"10.98.7.{host + 1}", "127.0.0.1"}
+def test_a_cluster_listens_where_it_must_only_and_shows_no_pages(cluster: Cluster) -> None:
+    for member in (cluster.workers(1)[0], cluster.scheduler):
+        listeners = member.listeners()
+        assert {address for address, _ in listeners} == {member.address, "127.0.0.1"}
         pages = [port for address, port in listeners if address == "127.0.0.1"]
         assert pages
         for port in pages:
-            with inside(idle_cluster.names[host]):
+            with inside(member.network):
                 browser = socket.create_connection(("127.0.0.1", port), 60)
             with browser:
                 browser.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
@@ -436,19 +445,20 @@ def test_a_cluster_listens_where_it_must_only_and_shows_no_pages(idle_cluster: H
 
 
 def test_a_cluster_talks_to_holders_of_its_certificates_only(
-    tmp_path: Path, idle_cluster: Hosts
+    tmp_path: Path, cluster: Cluster
 ) -> None:
     strangers = Certificates(tmp_path / "another-cluster")
     make(strangers.folder, days=1)
-    for host in (0, 1):
-        ports = [port for address, port in idle_cluster.listeners(host) if address != "127.0.0.1"]
-        assert len(ports) == (1 if host == 0 else 2)  # the scheduler; the worker and its nanny
+    worker, scheduler = cluster.workers(1)[0], cluster.scheduler
+    for member, other in ((worker, scheduler), (scheduler, worker)):
+        ports = [port for address, port in member.listeners() if address != "127.0.0.1"]
+        assert len(ports) == (2 if member is worker else 1)  # a worker has its nanny
         for port in ports:
-            where = (idle_cluster, host, port)
-            assert heard(*where, with_tls(idle_cluster.certificates))
-            assert not heard(*where, lambda plain: plain)
-            assert not heard(*where, with_tls(None))
-            assert not heard(*where, with_tls(strangers))
+            ends = (other, member, port)
+            assert heard(*ends, with_tls(cluster.certificates))
+            assert not heard(*ends, lambda plain: plain)
+            assert not heard(*ends, with_tls(None))
+            assert not heard(*ends, with_tls(strangers))
 
 
 def with_tls(ours: Certificates | None) -> Callable[[socket.socket], socket.socket]:
@@ -461,15 +471,15 @@ def with_tls(ours: Certificates | None) -> Callable[[socket.socket], socket.sock
 
 
 def heard(
-    hosts: Hosts, host: int, port: int, begin: Callable[[socket.socket], socket.socket]
+    client: Member, member: Member, port: int, begin: Callable[[socket.socket], socket.socket]
 ) -> bytes:
-    """Return the first bytes of a member's greeting to a client on the other host."""
-    with inside(hosts.names[1 - host]):
-        plain = socket.create_connection((f"10.98.7.{host + 1}", port), 60)
-    with contextlib.suppress(OSError), begin(plain) as client:
-        if client is plain:
-            client.sendall(bytes(1000))
-        return client.recv(10)
+    """Return the first bytes of a member's greeting to a client on another member's machine."""
+    with inside(client.network):
+        plain = socket.create_connection((member.address, port), 60)
+    with contextlib.suppress(OSError), begin(plain) as connection:
+        if connection is plain:
+            connection.sendall(bytes(1000))
+        return connection.recv(10)
     return b""
 
 
