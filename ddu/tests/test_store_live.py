@@ -90,20 +90,25 @@ def test_a_follower_that_starts_again_doubles_nothing(
 ) -> None:
     run = tabled(with_radio(two_flows().write(tmp_path / "run")))
     set_status(run, "running")
-    for _ in range(2):
+    samples = run / "raw/mac.csv"
+    for before in (80, 81):
+        shown: list[str] = []
         follower = threading.Thread(
-            target=publish_live, args=(empty_store.url(), run, lambda _: None)
+            target=publish_live, args=(empty_store.url(), run, shown.append)
         )
         follower.start()
-        await_rows(empty_store, "live_radio", 80)
+        await_rows(empty_store, "live_radio", before)
         with connected(empty_store.url()) as connection:
             # The connection is cut; the follower reconnects and reads again from the beginning.
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE pid <> pg_backend_pid() AND datname = 'testbed'"
             )
-        time.sleep(1.5)
-        await_rows(empty_store, "live_radio", 80)
+        # It writes, and so notices, when there is more.
+        with samples.open("a") as file:
+            file.write(samples.read_text().splitlines(keepends=True)[-1])
+        await_rows(empty_store, "live_radio", before + 1)
+        assert shown.count(f"following {run.name}") == 2
         await_rows(empty_store, "live_cc", 40)
         set_status(run, "finished")
         follower.join(60)

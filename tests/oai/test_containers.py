@@ -430,7 +430,7 @@ def lxc_ccu(
         return {folder.name.split("-", 4)[-1]: folder.name for folder in folders}
 
     def pid_of(name: str) -> int | None:
-        words = ["lxc-info", "-P", oci_images.FOLDER, "-n", name, "-pH"]
+        words = ["lxc-info", "-P", str(oci_images.FOLDER), "-n", name, "-pH"]
         printed = subprocess.run(words, capture_output=True, text=True).stdout.strip()
         return int(printed) if printed.isdigit() else None
 
