@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import tarfile
@@ -119,3 +120,12 @@ def test_a_folder_of_too_many_files_is_refused(
         (tmp_path / name).write_text("")
     with pytest.raises(RefusedError, match="has 3 files, more than 2"):
         survey(tmp_path)
+
+
+def test_a_header_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "server.tar.gz"
+    name = tarfile.TarInfo("name")
+    name.type, name.size = tarfile.GNUTYPE_LONGNAME, 2 << 20
+    file.write_bytes(gzip.compress(name.tobuf(tarfile.GNU_FORMAT) + bytes(name.size)))
+    with pytest.raises(RefusedError, match="a header of 2097152 bytes"):
+        copying.copy_capture(file, tmp_path, "server")

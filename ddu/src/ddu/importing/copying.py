@@ -12,11 +12,15 @@ import tarfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ddu.console.input_file import opened
 from ddu.console.problems import refusal
 from ddu.errors import UnreadableInput
 from ddu.importing.survey import regular_size
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _ARCHIVES = (".tar.gz", ".tar.xz", ".tar.zst", ".tgz")
 _LEFT_FREE_BYTES = 1_000_000_000
@@ -27,6 +31,19 @@ _MOST_RATIO = 200
 come to about 100."""
 _MOST_ENTRIES = 1000
 """The most that an archive may have, in which one capture is looked for."""
+_MOST_BYTES_OF_HEADER = 1 << 20
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose long name or pax header, which is read into memory, has a limit."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        member = super().frombuf(buf, encoding, errors)
+        is_content = member.isreg() or member.type == tarfile.GNUTYPE_SPARSE
+        if not is_content and member.size > _MOST_BYTES_OF_HEADER:
+            raise tarfile.HeaderError(f"a header of {member.size} bytes")
+        return member
 
 
 def need_space(files: Iterable[Path], target: Path) -> None:
@@ -59,7 +76,10 @@ def copy_capture(file: Path, raw: Path, role: str) -> str:
 
 def _unpacked(file: Path, target: Path) -> str:
     try:
-        with opened(file, links=False) as stream, tarfile.open(fileobj=stream) as archive:
+        with (
+            opened(file, links=False) as stream,
+            tarfile.open(fileobj=stream, tarinfo=_Member) as archive,
+        ):
             member = _only_member(archive, file)
             packed = os.fstat(stream.fileno()).st_size
             if member.size > max(_SMALL_BYTES, packed * _MOST_RATIO):
