@@ -145,7 +145,7 @@ def main() -> None:
         "",
         "| | s | bar (s) | ratio |",
         "|---|---|---|---|",
-        *(f"| {what} | {found:.2g} | {bar} | {found / bar:.2f} |" for what, found, bar in rows),
+        *(f"| {what} | {value:.2g} | {bar} | {value / bar:.2f} |" for what, value, bar in rows),
         "",
         "No paper and no standard sets these bars: they are the project's own.",
         f"The largest of these processes took {memory:.0f} MB.",

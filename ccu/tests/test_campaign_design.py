@@ -35,13 +35,13 @@ def read(tmp_path: Path, text: str = FILE, profile: str | None = None) -> defini
 
 
 def test_the_product_has_the_expected_cells(tmp_path: Path) -> None:
-    found = cells(read(tmp_path))
+    planned = cells(read(tmp_path))
     # (2 congestion controls by 2 widths by 2 sizes, less the 2 excluded) by 2 repeats
-    assert len(found) == 12
-    assert len({cell.slug for cell in found}) == 12
+    assert len(planned) == 12
+    assert len({cell.slug for cell in planned}) == 12
     assert not [
         cell
-        for cell in found
+        for cell in planned
         if cell.experiment.prb == 106 and cell.experiment.buffer.packets == 100
     ]
 
@@ -53,11 +53,11 @@ factors:
   reading: {ours: {cc: reminis}, wide: {cc: reminis, cc_params: {dtt: 40ms, nde: mean}}}
   block: {"all": {cc_params: {}}, "off": {cc_params: {nde: "off"}}}
 """
-    found = {
+    settings = {
         tuple(label for _, label in cell.point): dict(cell.experiment.cc_params)
         for cell in cells(read(tmp_path, text))
     }
-    assert found == {
+    assert settings == {
         ("ours", "all"): {},
         ("ours", "off"): {"nde": "off"},
         ("wide", "all"): {"dtt": "40ms", "nde": "mean"},
@@ -66,11 +66,11 @@ factors:
 
 
 def test_a_profile_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
-    found = cells(read(tmp_path, profile="full"))
-    assert len(found) == 30
-    assert {cell.experiment.cc for cell in found} == {"cubic"}
-    assert {cell.experiment.duration_s for cell in found} == {100.0}
-    assert {cell.experiment.scenario for cell in found} == {"static"}
+    planned = cells(read(tmp_path, profile="full"))
+    assert len(planned) == 30
+    assert {cell.experiment.cc for cell in planned} == {"cubic"}
+    assert {cell.experiment.duration_s for cell in planned} == {100.0}
+    assert {cell.experiment.scenario for cell in planned} == {"static"}
 
 
 def test_repeats_are_blocks_with_a_seed_each_in_a_reproducible_order(tmp_path: Path) -> None:

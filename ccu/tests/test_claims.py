@@ -46,13 +46,13 @@ def _files(folder: Path) -> set[Path]:
 
 def _compared(check: Check, factors: Mapping[str, Sequence[str]]) -> list[Labels]:
     """Return all points that the check names, one set for each of its numbers."""
-    found = [{**check.at, **check.of}]
+    points = [{**check.at, **check.of}]
     if check.over is not None:
-        found.append({**check.at, **check.over})
+        points.append({**check.at, **check.over})
     for factor in filter(None, (check.each, check.against)):
         labels = check.at.get(factor, tuple(factors[factor]))
-        found = [{**one, factor: (label,)} for one in found for label in labels]
-    return found
+        points = [{**one, factor: (label,)} for one in points for label in labels]
+    return points
 
 
 def _has(point: dict[str, str], levels: Labels) -> bool:

@@ -33,7 +33,7 @@ def supplied() -> set[str]:
 def test_no_congestion_control_is_named_outside_its_folder() -> None:
     assert {"copa", "bbr2", "bbr3", "c2tcp", "vegas", "orca", "vivace"} <= supplied()
     names = re.compile(rf"(?<![a-z])({'|'.join(sorted(supplied()))})(?![a-z])", re.IGNORECASE)
-    found = []
+    mentions = []
     searched = {
         file for folder in SOURCES for part in ROOT.glob(folder) for file in part.rglob("*")
     }
@@ -48,8 +48,8 @@ def test_no_congestion_control_is_named_outside_its_folder() -> None:
             # not.
             words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", line)
             if names.search(re.sub(r"(?i)vegas(info|_)", "", words)):
-                found.append(f"{name}:{number}: {line.strip()}")
-    assert found == [], "\n".join(found)
+                mentions.append(f"{name}:{number}: {line.strip()}")
+    assert mentions == [], "\n".join(mentions)
 
 
 def test_what_may_name_one_still_does() -> None:

@@ -75,8 +75,8 @@ def test_every_missing_item_has_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(subprocess, "run", refused)
     monkeypatch.setattr("ccu.host.disk.free_bytes", lambda _folder: 10)
-    found = doctor.examine(tmp_path, drivers()["emulated"])
-    missing = [one for one in found if not one.ok]
+    findings = doctor.examine(tmp_path, drivers()["emulated"])
+    missing = [one for one in findings if not one.ok]
     assert {"root", "iperf3", "nr-link", "network namespaces", "disk"} <= {
         one.name for one in missing
     }
@@ -91,7 +91,7 @@ def test_each_missing_image_is_a_line_with_its_fix() -> None:
             Problem(f"{one}: not found", f"type: docker pull {one}") for one in images
         )
 
-    found = oai_doctor._refusals("images", look)
-    assert [(one.detail, one.fix) for one in found] == [
+    findings = oai_doctor._refusals("images", look)
+    assert [(one.detail, one.fix) for one in findings] == [
         ("a:1: not found", "type: docker pull a:1"), ("b:2: not found", "type: docker pull b:2"),
     ]  # fmt: skip

@@ -27,7 +27,7 @@ LOG_FORMATS = {
 
 
 def test_no_driver_is_named_outside_its_folder() -> None:
-    found = []
+    mentions = []
     for file in sorted(SOURCE.rglob("*.py")):
         name = file.relative_to(SOURCE).as_posix()
         if re.match(r"testbeds/\w+/", name) or name in LOG_FORMATS:
@@ -36,8 +36,8 @@ def test_no_driver_is_named_outside_its_folder() -> None:
             # Parts of identifiers count, too: PHONES_OWN, oai_version, OaiOptions.
             words = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", line)
             if NAMES.search(words):
-                found.append(f"{name}:{number}: {line.strip()}")
-    assert found == []
+                mentions.append(f"{name}:{number}: {line.strip()}")
+    assert mentions == []
 
 
 def test_drivers_do_not_import_each_other() -> None:

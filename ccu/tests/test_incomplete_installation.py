@@ -11,8 +11,8 @@ import pytest
 WITHOUT = """
 import sys
 from importlib import metadata
-found = metadata.entry_points
-metadata.entry_points = lambda group: found(group="" if group == GROUP else group)
+installed = metadata.entry_points
+metadata.entry_points = lambda group: installed(group="" if group == GROUP else group)
 sys.argv = ["ccu", "run", "--dry-run", "--cc", "cubic"]
 from ccu.cli.main import main
 main()

@@ -45,8 +45,8 @@ def compose(files: list[Path], profile: str, variables: dict[str, str]) -> dict[
         env={"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(Path.home()), **variables},
     )
     assert printed.returncode == 0, printed.stderr
-    found: dict[str, Any] = json.loads(printed.stdout)
-    return found
+    project: dict[str, Any] = json.loads(printed.stdout)
+    return project
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda p: f"{p.version}-{p.carrier.prb}-{p.profile}")
@@ -83,12 +83,12 @@ def test_compose_accepts_every_profile_and_reads_it_as_ccu(plan: Plan, tmp_path:
 
 @pytest.mark.parametrize("profile", ["rfsim", "rfsim-open5gs", "usrp-b210", "usrp-x310"])
 def test_the_top_file_works_without_ccu(profile: str) -> None:
-    found = compose([CHECKOUT / "docker-compose.yml"], profile, {})
-    for one in found["services"].values():
+    project = compose([CHECKOUT / "docker-compose.yml"], profile, {})
+    for one in project["services"].values():
         for mount in one.get("volumes", ()):
             assert Path(mount["source"]).is_file()
-    gnb = next(one for name, one in found["services"].items() if name.startswith("gnb"))
-    ue = next(one for name, one in found["services"].items() if name.startswith("ue1"))
+    gnb = next(one for name, one in project["services"].items() if name.startswith("gnb"))
+    ue = next(one for name, one in project["services"].items() if name.startswith("ue1"))
     radio = (
         None
         if profile.startswith("rfsim")

@@ -63,27 +63,27 @@ def test_a_gnb_file_has_only_known_fields_of_its_version(plan: Plan) -> None:
 
 @pytest.mark.parametrize("prb", WIDTHS_PRB)
 def test_a_carrier_obeys_the_rasters_and_holds_ssb_and_coreset(prb: int) -> None:
-    found = values(configs.rendered(Plan("2026.w11", carrier(prb)))["gnb.conf"])
+    gnb = values(configs.rendered(Plan("2026.w11", carrier(prb)))["gnb.conf"])
 
     def mhz(arfcn: str) -> float:
         return 3000 + 0.015 * (int(arfcn) - 600_000)
 
     point_a, ssb = (
-        mhz(found["dl_absoluteFrequencyPointA"]),
-        mhz(found["absoluteFrequencySSB"]),
+        mhz(gnb["dl_absoluteFrequencyPointA"]),
+        mhz(gnb["absoluteFrequencySSB"]),
     )
     assert (ssb - 3000) / 1.44 == pytest.approx(round((ssb - 3000) / 1.44), abs=1e-6)
     ssb_first_prb = (ssb - point_a) / 0.36 - 10
     assert ssb_first_prb == pytest.approx(round(ssb_first_prb), abs=1e-6)
     # TS 38.213 table 13-4: PRBs of CORESET 0 and how far below the SSB it begins.
-    width, below = {"2": (24, 2), "11": (48, 14)}[found["initialDLBWPcontrolResourceSetZero"]]
+    width, below = {"2": (24, 2), "11": (48, 14)}[gnb["initialDLBWPcontrolResourceSetZero"]]
     first = round(ssb_first_prb) - below
     assert first >= 0
     assert first + width <= prb
     assert point_a >= 3300
     assert point_a + 0.36 * prb <= 3800
     # TS 38.214 clause 5.1.2.2.2, solved for length and start.
-    riv = int(found["initialDLBWPlocationAndBandwidth"])
+    riv = int(gnb["initialDLBWPlocationAndBandwidth"])
     length, start = riv // 275 + 1, riv % 275
     if length + start > 275:
         length, start = 275 - length + 2, 274 - start
@@ -171,19 +171,19 @@ def test_msg2_fits_the_random_access_window() -> None:
 @pytest.mark.parametrize("granted", [True, False])
 def test_modems_ask_for_priority_only_where_it_is_given(granted: bool) -> None:
     plan = Plan("2026.w11", carrier(24), 2, real_time=granted)
-    found = services.services(plan, {})
+    by_name = services.services(plan, {})
     for name in ("gnb", "ue1", "ue2"):
-        assert ("SYS_NICE" in found[name].capabilities) is granted
-    assert "SYS_NICE" not in found["amf"].capabilities
+        assert ("SYS_NICE" in by_name[name].capabilities) is granted
+    assert "SYS_NICE" not in by_name["amf"].capabilities
 
 
 def test_without_a_core_gnb_and_ue_are_alone() -> None:
     plan = Plan("2026.w11", carrier(24), core="none")
-    found = services.services(plan, {"OAI_CONFIG": "/config"})
-    assert set(found) == {"gnb", "ue1"}
-    assert "NET_ADMIN" in found["gnb"].capabilities
-    assert found["gnb"].devices == ("/dev/net/tun",)
-    mounted = dict(found["ue1"].mounts)
+    by_name = services.services(plan, {"OAI_CONFIG": "/config"})
+    assert set(by_name) == {"gnb", "ue1"}
+    assert "NET_ADMIN" in by_name["gnb"].capabilities
+    assert by_name["gnb"].devices == ("/dev/net/tun",)
+    mounted = dict(by_name["ue1"].mounts)
     for file in ("reconfig.raw", "rbconfig.raw"):
         assert mounted[f"/config/{file}"] == f"/opt/oai-nr-ue/etc/{file}"
         option = f"--{file.removesuffix('.raw')}-file /opt/oai-nr-ue/etc/{file}"
@@ -328,8 +328,8 @@ def test_the_committed_defaults_match_the_templates() -> None:
     cores: tuple[configs.Core, ...] = ("oai", "open5gs")
     plans = [Plan(version.DEFAULT, carrier(106), core=core) for core in cores]
     made = {name: text for plan in plans for name, text in configs.rendered(plan).items()}
-    found = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
-    assert found == made, "write them again: python -m ccu.testbeds.oai.defaults"
+    files = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
+    assert files == made, "write them again: python -m ccu.testbeds.oai.defaults"
 
 
 @pytest.mark.parametrize(

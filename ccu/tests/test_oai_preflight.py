@@ -54,8 +54,10 @@ def test_without_compose_its_packages_are_named(programs: Callable[[str], None])
 @pytest.mark.parametrize("version", ["2.17.3", "v1.29.2"])
 def test_an_old_compose_is_reported(programs: Callable[[str], None], version: str) -> None:
     programs(f'case "$*" in *compose*) echo {version} ;; esac')
-    found = ".".join(version.lstrip("v").split(".")[:2])
-    with pytest.raises(RefusedError, match=rf"docker compose: {found} is too old, 2\.20 or newer"):
+    release = ".".join(version.lstrip("v").split(".")[:2])
+    with pytest.raises(
+        RefusedError, match=rf"docker compose: {release} is too old, 2\.20 or newer"
+    ):
         check()
 
 

@@ -44,11 +44,11 @@ def test_the_true_offset_is_within_the_bounds(
         assert one is not None
         answers.append(one)
         asked_ns += forth_ns + back_ns + 1
-    found = common(answers)
-    assert found is not None
-    assert abs(found.ns - offset_ns) <= found.uncertainty_ns
+    offset = common(answers)
+    assert offset is not None
+    assert abs(offset.ns - offset_ns) <= offset.uncertainty_ns
     # The uncertainty is at most that of the fastest query.
-    assert found.uncertainty_ns <= min(forth + back for forth, back in delays) // 2 + 1
+    assert offset.uncertainty_ns <= min(forth + back for forth, back in delays) // 2 + 1
 
 
 @pytest.mark.parametrize("answer", ["", "date: bad format\n", "1795257315.12\n", "12.000000000\n"])
@@ -57,8 +57,8 @@ def test_an_invalid_time_gives_no_bounds(answer: str) -> None:
 
 
 def test_a_clock_of_whole_seconds_has_an_uncertainty_of_a_second() -> None:
-    found = bounds(T0 + 400, "1795257315\n", T0 + 500)
-    assert found == Offset(-500, 10**9 - 400)
+    offset = bounds(T0 + 400, "1795257315\n", T0 + 500)
+    assert offset == Offset(-500, 10**9 - 400)
 
 
 def test_disjoint_measurements_have_no_intersection() -> None:
@@ -88,7 +88,7 @@ def test_bytes_that_crossed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "found"),
+    ("written", "address"),
     [
         ("phone", ("phone", 8022)),
         ("phone:22", ("phone", 22)),
@@ -98,8 +98,8 @@ def test_bytes_that_crossed(tmp_path: Path) -> None:
         ("[2001:db8::7]:22", ("2001:db8::7", 22)),
     ],
 )
-def test_hosts_and_ports(written: str, found: tuple[str, int]) -> None:
-    assert host_and_port(written, 8022) == found
+def test_hosts_and_ports(written: str, address: tuple[str, int]) -> None:
+    assert host_and_port(written, 8022) == address
 
 
 @pytest.mark.parametrize("written", ["", ":22", "phone:", "phone:ssh", "phone:70000", "[]:22"])
@@ -160,22 +160,22 @@ def test_the_cost_of_the_log() -> None:
         if half % 10 == 0:
             log += f"## cpu\n0m0.{half:02d}s 0m0.00s\n0m0.{half:02d}s 0m0.{half * 2:02d}s\n"
             log += f"## services\n{stat(700 + half)}"
-    found = polling.cost(log)
-    assert found["processors"] == 8
-    assert found["readings_per_s"] == pytest.approx(2)
-    assert found["services_ratio"] == pytest.approx(0.1 * 2 / 8)
+    cost = polling.cost(log)
+    assert cost["processors"] == 8
+    assert cost["readings_per_s"] == pytest.approx(2)
+    assert cost["services_ratio"] == pytest.approx(0.1 * 2 / 8)
     # 0.8 s in 10 s, on eight processors
-    assert found["own_ratio"] == pytest.approx(0.8 / 10 / 8)
-    assert polling.problems(found) == []
-    (answer,) = polling.problems(found | {"services_ratio": 0.045})
+    assert cost["own_ratio"] == pytest.approx(0.8 / 10 / 8)
+    assert polling.problems(cost) == []
+    (answer,) = polling.problems(cost | {"services_ratio": 0.045})
     assert "5.5%" in answer
 
 
 @pytest.mark.parametrize("log", ["", "### 1.0\n## net\n", "## polling\nticks 100 cpus 8\nat 1.0\n"])
 def test_a_log_without_its_cost(log: str) -> None:
-    found = polling.cost(log)
-    assert found["services_ratio"] is None
-    assert found["own_ratio"] is None
+    cost = polling.cost(log)
+    assert cost["services_ratio"] is None
+    assert cost["own_ratio"] is None
 
 
 def phone(**more: object) -> Experiment:

@@ -46,15 +46,15 @@ def stats(kind: str = "0", whole: str = "Complete history:") -> str:
 
 @pytest.mark.parametrize("kind", ["0", "MOBILE"])
 def test_bytes_of_the_sim_that_carries_data_since_its_month_began(kind: str) -> None:
-    found = read("Europe/Istanbul\n" + OTHERS + POLICY + stats(kind), NOW_S)
-    assert found.used_bytes == 700 + 77 + 3_000_000_000 + 20
-    assert found.since is not None
-    assert found.since.timestamp() == BEGAN_S
-    assert found.limit_bytes == 5_000_000_000
-    assert "3,000 MB since 2026-11-12; its limit is 5,000 MB" in found.sentence()
-    found.check(1_999_999_203)
+    plan = read("Europe/Istanbul\n" + OTHERS + POLICY + stats(kind), NOW_S)
+    assert plan.used_bytes == 700 + 77 + 3_000_000_000 + 20
+    assert plan.since is not None
+    assert plan.since.timestamp() == BEGAN_S
+    assert plan.limit_bytes == 5_000_000_000
+    assert "3,000 MB since 2026-11-12; its limit is 5,000 MB" in plan.sentence()
+    plan.check(1_999_999_203)
     with pytest.raises(RefusedError, match="3000000797 bytes used and 1999999204 are more"):
-        found.check(1_999_999_204)
+        plan.check(1_999_999_204)
 
 
 @pytest.mark.parametrize(
@@ -76,23 +76,23 @@ def test_bytes_of_the_sim_that_carries_data_since_its_month_began(kind: str) -> 
     ],
 )  # fmt: skip
 def test_when_the_month_began(policy: str, since: str) -> None:
-    found = read(f"UTC\n{policy}\n", NOW_S)
-    assert found.since is not None
-    assert found.since.isoformat() == since
-    assert found.limit_bytes is None
+    plan = read(f"UTC\n{policy}\n", NOW_S)
+    assert plan.since is not None
+    assert plan.since.isoformat() == since
+    assert plan.limit_bytes is None
 
 
 def test_the_last_day_of_a_short_month() -> None:
     now_s = datetime(2027, 3, 1, 9, 0, tzinfo=timezone.utc).timestamp()
-    found = read("UTC\nNetworkPolicy{cycleDay=31, cycleTimezone=UTC}\n", now_s)
-    assert found.since == datetime(2027, 2, 28, tzinfo=timezone.utc)
+    plan = read("UTC\nNetworkPolicy{cycleDay=31, cycleTimezone=UTC}\n", now_s)
+    assert plan.since == datetime(2027, 2, 28, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize("answer", ["", "\n", "UTC\n" + POLICY, stats(whole="History since boot:")])
 def test_a_missing_count_is_reported_as_unknown(answer: str) -> None:
-    found = read(answer, NOW_S)
-    assert found.used_bytes is None
-    assert "does not report" in found.sentence()
+    plan = read(answer, NOW_S)
+    assert plan.used_bytes is None
+    assert "does not report" in plan.sentence()
 
 
 def test_without_a_limit_any_volume_is_accepted() -> None:

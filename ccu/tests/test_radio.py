@@ -198,12 +198,12 @@ def test_campaigns_vary_presets_short_forms_and_keys(tmp_path: Path) -> None:
         "    seldom: {radio.csi: {period_slots: 80}}\n"
     )
     planned = cells(definition.read(file))
-    found = {
+    combinations = {
         (one.experiment.prb, one.experiment.radio["layers"]["dl"],
          one.experiment.radio["csi"]["period_slots"], one.experiment.radio["rlc"]["mode"])
         for one in planned
     }  # fmt: skip
-    assert found == set(itertools.product((52, 106), (1, 2), (4, 80), ("um",)))
+    assert combinations == set(itertools.product((52, 106), (1, 2), (4, 80), ("um",)))
     file.write_text(
         "title: radios\nbase: {cc: cubic, scenario: static, testbed: virtual}\n"
         "factors:\n  a:\n    x:\n      radio:\n        prb: 7\n"

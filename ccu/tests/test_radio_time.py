@@ -82,15 +82,15 @@ def test_a_testbed_in_real_time_needs_no_trial(
 def test_doctor_measures_the_factor_at_a_width(
     monkeypatch: pytest.MonkeyPatch, factor: float, ok: bool
 ) -> None:
-    found = _radio_time(monkeypatch, lambda _: factor, [])
-    assert found["ok"] is ok
-    assert f"{factor:.2f} of real time" in str(found["detail"])
+    finding = _radio_time(monkeypatch, lambda _: factor, [])
+    assert finding["ok"] is ok
+    assert f"{factor:.2f} of real time" in str(finding["detail"])
 
 
 def test_doctor_makes_no_trial_where_runs_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = [Finding("docker", False, "not found", "install it")]
-    found = _radio_time(monkeypatch, lambda _: pytest.fail("a trial was made"), missing)
-    assert found["detail"] == "not measured"
+    finding = _radio_time(monkeypatch, lambda _: pytest.fail("a trial was made"), missing)
+    assert finding["detail"] == "not measured"
 
 
 def test_doctor_reports_a_trial_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def _radio_time(
     monkeypatch.setattr(doctor, "examine", lambda _output, _driver: others)
     monkeypatch.setattr(OaiDriver, "examine", lambda _self, _experiment: [])
     words = ["doctor", "--json", "--testbed", "rfsim", "--prb", "24"]
-    *_, found = json.loads(CliRunner().invoke(cli.app, words).output)
-    assert found["name"] == "radio time at 24 PRB"
-    result: dict[str, object] = found
+    *_, finding = json.loads(CliRunner().invoke(cli.app, words).output)
+    assert finding["name"] == "radio time at 24 PRB"
+    result: dict[str, object] = finding
     return result

@@ -103,12 +103,12 @@ def test_the_module_is_preferred_and_unloaded(machine: Machine) -> None:
     machine.has_module()
     machine.has_loader()
     run = site(machine, dtt="30ms", nde="off", seed="7")
-    with session.in_kernel(run) as found:
+    with session.in_kernel(run) as loaded:
         assert machine.registered()
-        assert (found["kind"], found["loaded_by_run"]) == ("module", True)
-        recorded = found["parameters"]
+        assert (loaded["kind"], loaded["loaded_by_run"]) == ("module", True)
+        recorded = loaded["parameters"]
         assert (recorded["dtt_us"], recorded["no_nde"], recorded["seed"]) == ("30000", "Y", "7")
-        assert "tracefs" in found["why_no_trace"]
+        assert "tracefs" in loaded["why_no_trace"]
     assert not machine.registered()
     assert (machine.root / "modprobe.log").read_text() == "tcp_reminis\n-r tcp_reminis\n"
 
@@ -119,9 +119,9 @@ def test_a_module_that_was_loaded_stays_unchanged(machine: Machine) -> None:
     assert implementation.load() is None
     implementation.set_parameters({"dtt_us": "50000", "no_ps": "Y"})
     before = implementation.parameters_in_force()
-    with session.in_kernel(site(machine)) as found:
-        assert not found["loaded_by_run"]
-        assert (found["parameters"]["dtt_us"], found["parameters"]["no_ps"]) == ("default", "N")
+    with session.in_kernel(site(machine)) as loaded:
+        assert not loaded["loaded_by_run"]
+        assert (loaded["parameters"]["dtt_us"], loaded["parameters"]["no_ps"]) == ("default", "N")
     assert machine.registered()
     assert implementation.parameters_in_force() == before
 
@@ -140,9 +140,9 @@ def test_the_resources_of_a_killed_run_are_removed(machine: Machine) -> None:
 
 def test_bpf_is_used_without_a_module(machine: Machine) -> None:
     machine.has_loader()
-    with session.in_kernel(site(machine, dtt="0.03s")) as found:
-        assert found["kind"] == "bpf"
-        options = found["parameters"]["options"]
+    with session.in_kernel(site(machine, dtt="0.03s")) as loaded:
+        assert loaded["kind"] == "bpf"
+        options = loaded["parameters"]["options"]
         assert "--dtt 30000us" in options
         assert "--trace" in options
 
@@ -161,9 +161,9 @@ def test_bpf_is_used_if_the_module_is_refused(machine: Machine, refusal: str, wo
     machine.has_module(refusal)
     machine.has_loader()
     run = site(machine)
-    with session.in_kernel(run) as found:
-        assert found["kind"] == "bpf"
-        assert words in found["why_no_module"]
+    with session.in_kernel(run) as loaded:
+        assert loaded["kind"] == "bpf"
+        assert words in loaded["why_no_module"]
     assert not run.resources.of(LoadedModule)
 
 

@@ -30,8 +30,8 @@ def test_a_duration_needs_a_number_and_a_unit(text: str) -> None:
 def test_flags_win_over_the_file_and_errors_name_its_lines(tmp_path: Path) -> None:
     file = tmp_path / "e.yaml"
     file.write_text("cc: cubic\nprb: 24\nrtt: 40ms\n")
-    found = resolve({"prb": 106}, file)
-    assert (found.prb, found.rtt_ms, found.cc) == (106, 40.0, "cubic")
+    resolved = resolve({"prb": 106}, file)
+    assert (resolved.prb, resolved.rtt_ms, resolved.cc) == (106, 40.0, "cubic")
     file.write_text("cc: cubic\nduration: -3s\nprbs: 24\n")
     with pytest.raises(RefusedError, match=rf"(?s){file}:2: duration.*{file}:3: prbs: unknown key"):
         resolve({}, file)

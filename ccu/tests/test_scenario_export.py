@@ -48,8 +48,8 @@ def test_opportunities_are_not_early_and_do_not_exceed_the_rates(rates: list[flo
 def test_rates_become_opportunities_and_rates_again(tmp_path: Path) -> None:
     planned = experiment("surge-100M-720M", {})
     down, _ = FORMATS["mahimahi"].write(planned, 12.0, tmp_path / "x")
-    found = SOURCES["mahimahi"].read(down, ImportOptions("y"))
-    write(found, "y", "CC0-1.0", tmp_path)
+    imported = SOURCES["mahimahi"].read(down, ImportOptions("y"))
+    write(imported, "y", "CC0-1.0", tmp_path)
     before = play(planned, 10)["dl_capacity_mbps"].to_numpy()
     after = play(experiment(str(tmp_path / "y.yaml"), {}), 10)["dl_capacity_mbps"].to_numpy()
     # Each opportunity has 4 bytes of header, which are not part of the IP packet.
@@ -112,6 +112,6 @@ def test_drops_are_counted_once_each() -> None:
     rates = np.array([900, 900, 400, 100, 50, 600, 300, 260, 240, 240, 240, 800, 100], dtype=float)
     # 900 to 100 in 2 s; 600 to 240 in 3 s; 800 to 100 in 1 s.
     assert drops(rates) == 3
-    found = link_statistics(np.tile(rates, 10))
-    assert found.max_mbps == 900
-    assert found.dead_ratio == 0
+    statistics = link_statistics(np.tile(rates, 10))
+    assert statistics.max_mbps == 900
+    assert statistics.dead_ratio == 0

@@ -35,15 +35,15 @@ UE RNTI 77aa CU-UE-ID 2 in-sync PH 48 dB PCMAX 20 dBm, average RSRP -130 (16 mea
 def shared(path: str) -> Path:
     """Return a file of `shared/data` beside the project; skip the test if there is none."""
     for folder in LIBRARY.parents:
-        if (found := folder / "shared" / "data" / path).is_file():
-            return found
+        if (existing := folder / "shared" / "data" / path).is_file():
+            return existing
     pytest.skip(f"shared/data/{path} is not beside the project: real data of others, not shipped")
 
 
 def imported(form: str, file: Path, into: Path, **wanted: object) -> dict[str, object]:
     """Return the scenario that an import writes, which nr-link has accepted."""
-    found = FORMATS[form].read(file, ImportOptions("x", **wanted))  # type: ignore[arg-type]
-    paths = write(found, "x", "CC0-1.0", into)
+    scenario = FORMATS[form].read(file, ImportOptions("x", **wanted))  # type: ignore[arg-type]
+    paths = write(scenario, "x", "CC0-1.0", into)
     assert all(path.is_file() for path in paths)
     loaded: dict[str, object] = yaml.safe_load((into / "x.yaml").read_text())
     return loaded
@@ -87,8 +87,8 @@ def test_one_run_of_lumos5g(tmp_path: Path) -> None:
     rows += ["2,4,NONE,,,9,walking\n"]
     file = source(tmp_path, LUMOS_HEAD + "".join(rows))
     imported("lumos5g", file, tmp_path / "rates", run=2)
-    found = played(tmp_path / "rates", 4)["dl_capacity_mbps"]
-    assert found == pytest.approx([100, 200, 300, 9])
+    capacity = played(tmp_path / "rates", 4)["dl_capacity_mbps"]
+    assert capacity == pytest.approx([100, 200, 300, 9])
     imported("lumos5g", file, tmp_path / "radio", run=2, kind="radio")
     csv = (tmp_path / "radio" / "x.csv").read_text()
     assert csv == "t_s,rsrp_dbm,sinr_db\n0,-81,19\n1,-82,18\n2,-83,17\n"

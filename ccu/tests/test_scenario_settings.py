@@ -29,9 +29,9 @@ def uneven(tmp_path: Path) -> Path:
 
 
 def test_the_scenario_sets_what_the_user_does_not(uneven: Path) -> None:
-    found = resolve({"cc": "cubic", "scenario": str(uneven)})
-    assert (found.rtt_ms, found.mss_bytes) == (260.0, 8960)
-    config = link_config(found, "core", "ue")
+    resolved = resolve({"cc": "cubic", "scenario": str(uneven)})
+    assert (resolved.rtt_ms, resolved.mss_bytes) == (260.0, 8960)
+    config = link_config(resolved, "core", "ue")
     assert config["path"] == {
         "dl": {"delay_ms": 130.1, "loss_ratio": 0.01},
         "ul": {"delay_ms": 129.9, "loss_ratio": 0.0},
@@ -45,11 +45,11 @@ def test_flags_win_over_the_file_and_the_file_over_the_scenario(
 ) -> None:
     file = tmp_path / "e.yaml"
     file.write_text(f"cc: cubic\nscenario: {uneven}\nrtt: 40ms\nbuffer: 100pkt\nloss: 2%\n")
-    found = resolve({"buffer": "7pkt"}, file)
-    assert (found.rtt_ms, found.dl_delay_ms) == (40.0, None)
-    assert (found.buffer, found.ul_buffer) == (Buffer(packets=7), None)
-    assert (found.loss.dl, found.loss.ul) == (0.02, 0.02)
-    assert found.mss_bytes == 8960  # nobody but the scenario says
+    resolved = resolve({"buffer": "7pkt"}, file)
+    assert (resolved.rtt_ms, resolved.dl_delay_ms) == (40.0, None)
+    assert (resolved.buffer, resolved.ul_buffer) == (Buffer(packets=7), None)
+    assert (resolved.loss.dl, resolved.loss.ul) == (0.02, 0.02)
+    assert resolved.mss_bytes == 8960  # nobody but the scenario says
 
 
 def test_a_mm_wave_street_sets_its_carrier() -> None:

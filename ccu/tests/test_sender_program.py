@@ -66,9 +66,9 @@ def packet(source: int, port: int, payload: int, address: str = "10.45.0.2") -> 
     udp = dpkt.udp.UDP(sport=source, dport=port, data=bytes(payload))
     udp.ulen = len(udp)
     to = bytes(map(int, address.split(".")))
-    found = dpkt.ip.IP(src=bytes([10, 45, 0, 1]), dst=to, p=dpkt.ip.IP_PROTO_UDP, data=udp)
-    found.len = len(found)
-    return found
+    ip = dpkt.ip.IP(src=bytes([10, 45, 0, 1]), dst=to, p=dpkt.ip.IP_PROTO_UDP, data=udp)
+    ip.len = len(ip)
+    return ip
 
 
 @pytest.mark.parametrize(

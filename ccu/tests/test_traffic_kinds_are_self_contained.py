@@ -26,7 +26,7 @@ def test_no_kind_is_named_outside_its_folder() -> None:
     quoted = "|".join(traffic.drivers().keys() - {"phone"})  # which is a testbed, too
     programs = "|".join(traffic.every_program())
     names = re.compile(rf"[\"'`]({quoted})[\"'`:]|\b({programs})\b")
-    found = []
+    mentions = []
     for file in sorted(SOURCE.rglob("*.py")):
         name = file.relative_to(SOURCE).as_posix()
         if re.match(FOLDERS, name):
@@ -34,8 +34,8 @@ def test_no_kind_is_named_outside_its_folder() -> None:
         for number, line in enumerate(file.read_text().splitlines(), 1):
             named = {one[1] or one[2] for one in names.finditer(line)}
             if {one for one in named if not re.fullmatch(OTHER_MEANINGS.get(name, ""), one)}:
-                found.append(f"{name}:{number}: {line.strip()}")
-    assert found == []
+                mentions.append(f"{name}:{number}: {line.strip()}")
+    assert mentions == []
 
 
 def test_kinds_do_not_import_each_other() -> None:

@@ -100,11 +100,11 @@ def _of_peers(scale: Scale, where: Path | None) -> str:
     with _generated(where, scale.peers) as (run, _):
         file = run / "raw" / "sender.pcap"
         count = int(SplitCapture(file, "native", [], 1500).connections["packets_count"].sum())
-        found = readings(file, count)
-    rates = {reading.name: reading.packets_per_cpu_s for reading in found}
+        measured = readings(file, count)
+    rates = {reading.name: reading.packets_per_cpu_s for reading in measured}
     dpkt = next(rate for name, rate in rates.items() if name.startswith("dpkt") and rate)
     tcptrace = rates.get("tcptrace")
-    rows = [_peer(reading, dpkt, tcptrace) for reading in found]
+    rows = [_peer(reading, dpkt, tcptrace) for reading in measured]
     return (
         "## Packets per CPU second\n\n"
         f"One file of {count:,} packets: ns pcap, raw IP, 128 bytes of each packet, TCP with "

@@ -43,25 +43,27 @@ def readings(file: Path, packets: int) -> list[Reading]:
         "ddu, stream of all columns": lambda: _stream(file),
         "ddu, whole table of all columns": lambda: read_packets(file).packets.num_rows,
     }
-    found = [Reading(name, _best(read, packets)) for name, read in ours.items()]
-    found.append(Reading("dpkt, shortest loop with TCP options", _once(lambda: _dpkt(file))))
-    found.append(
+    measured = [Reading(name, _best(read, packets)) for name, read in ours.items()]
+    measured.append(Reading("dpkt, shortest loop with TCP options", _once(lambda: _dpkt(file))))
+    measured.append(
         Reading(
             "dpkt, the same columns (`--reader dpkt`)",
             _once(lambda: read_packets(file, reader="dpkt").packets.num_rows),
         )
     )
     fields = [part for field in _TSHARK_FIELDS for part in ("-e", field)]
-    found.append(
+    measured.append(
         _program(
             "tshark, the same fields",
             ["tshark", "-n", "-r", file, "-T", "fields", *fields],
             packets,
         )
     )
-    found.append(_program("tcptrace", ["tcptrace", "-n", file], packets))
-    found.append(_program("tcptrace with RTT and statistics", ["tcptrace", "-nlr", file], packets))
-    return found
+    measured.append(_program("tcptrace", ["tcptrace", "-n", file], packets))
+    measured.append(
+        _program("tcptrace with RTT and statistics", ["tcptrace", "-nlr", file], packets)
+    )
+    return measured
 
 
 _APART = """

@@ -85,8 +85,8 @@ def test_a_mac_log_of_another_run_is_refused(tmp_path: Path) -> None:
 def test_ss_text_of_another_zone(tmp_path: Path, zone_h: int) -> None:
     sockets = [{"host": "server", "file": "raw/core.cc", "interval_ms": 20, "source": "ss"}]
     path = write(tmp_path, steady(), "core.cc", ss_text(zone_h), sockets=sockets)
-    found = analysis_of(path, bin_ns=20 * MS)
-    cwnd = found.tables["aligned"]["tcp_cwnd_bytes"].to_numpy() / 1448
+    analysis = analysis_of(path, bin_ns=20 * MS)
+    cwnd = analysis.tables["aligned"]["tcp_cwnd_bytes"].to_numpy() / 1448
     assert cwnd[:4].tolist() == [11, 12, 13, 14]
-    alignment = found.summary["alignment"]["sockets"]
+    alignment = analysis.summary["alignment"]["sockets"]
     assert f"UTC{'-' if zone_h < 0 else '+'}{abs(zone_h):02d}:00" in alignment["method"]

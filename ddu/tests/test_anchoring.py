@@ -101,7 +101,7 @@ def test_a_log_of_times_of_day_goes_on_over_midnight() -> None:
     log = LogTable(Path("walk.csv"), "drive-test", table)
     first, last = int(utc[0]), int(utc[-1])
     of = RunTraffic(first, last, "dl", lambda: traffic(1))
-    found = anchored_mac(log, lambda _: pytest.fail("no clock is needed"), Time(), of)
-    assert found.table is not None
-    assert (found.table["utc_ns"].to_numpy() == utc[:-1]).all()
-    assert set(found.table["duration_ns"]) == {1_000_000_000}
+    anchored = anchored_mac(log, lambda _: pytest.fail("no clock is needed"), Time(), of)
+    assert anchored.table is not None
+    assert (anchored.table["utc_ns"].to_numpy() == utc[:-1]).all()
+    assert set(anchored.table["duration_ns"]) == {1_000_000_000}

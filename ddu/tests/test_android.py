@@ -208,9 +208,9 @@ def test_a_cut_at_any_byte_gives_the_rows_before_it(tmp_path: Path, name: str) -
     def attempt(at: int) -> None:
         file.write_bytes(content[:at])
         try:
-            found = records(read_phone_log(file).table)
+            rows = records(read_phone_log(file).table)
         except UnreadableInput:
             return
-        assert found == whole(name)[: len(found)]
+        assert rows == whole(name)[: len(rows)]
 
     attempt()

@@ -191,8 +191,8 @@ def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
             varied(tmp_path / "runs", cc, seed)
     to = tmp_path / "comparison"
     for _ in range(2):
-        found = CliRunner().invoke(app, ["compare", str(tmp_path / "runs"), "--to", str(to)])
-        assert found.exit_code == 0, found.output
+        ended = CliRunner().invoke(app, ["compare", str(tmp_path / "runs"), "--to", str(to)])
+        assert ended.exit_code == 0, ended.output
     names = {file.name for file in to.iterdir()}
     assert names == {"comparison.html", "figures", "runs.csv", "groups.csv", "pairs.csv"}
     page = (to / "comparison.html").read_text()
@@ -213,11 +213,11 @@ def test_a_copied_run_is_counted_once(tmp_path: Path) -> None:
         varied(runs, "cubic", seed, **at(T0 + seed))
     shutil.copytree(runs / "cubic-1", runs / "renamed")
     (tmp_path / "link").symlink_to(runs / "cubic-2")
-    found = load_runs([runs, runs / "cubic-2", tmp_path / "link"], "cc")
-    assert [run.path.name for run in found] == ["cubic-1", "cubic-2"]
-    (sentence,) = same_runs(found)
+    loaded = load_runs([runs, runs / "cubic-2", tmp_path / "link"], "cc")
+    assert [run.path.name for run in loaded] == ["cubic-1", "cubic-2"]
+    (sentence,) = same_runs(loaded)
     assert sentence == f"{runs}/cubic-1 and {runs}/renamed hold the same run: it is counted once"
-    assert groups_table(found, ["throughput_bps"])["runs"].tolist() == [2]
+    assert groups_table(loaded, ["throughput_bps"])["runs"].tolist() == [2]
 
 
 def test_runs_of_one_name_that_started_at_two_instants_are_two(tmp_path: Path) -> None:

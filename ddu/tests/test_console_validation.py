@@ -70,9 +70,9 @@ def problems(**written: object) -> list[str]:
 def test_each_mistake_is_a_problem_at_its_key(
     written: dict[str, object], expected: list[str]
 ) -> None:
-    found = problems(**written)
-    assert len(found) == len(expected)
-    assert all(one.startswith(begin) for one, begin in zip(found, expected, strict=True)), found
+    printed = problems(**written)
+    assert len(printed) == len(expected)
+    assert all(one.startswith(begin) for one, begin in zip(printed, expected, strict=True)), printed
 
 
 def test_a_missing_key_is_reported_with_the_fix() -> None:

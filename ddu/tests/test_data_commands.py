@@ -31,9 +31,9 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ddu(*arguments: str | Path) -> str:
-    found = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert found.exit_code == 0, f"{found.output} {found.exception!r}"
-    return found.stdout
+    ended = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert ended.exit_code == 0, f"{ended.output} {ended.exception!r}"
+    return ended.stdout
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "json"])
@@ -111,9 +111,9 @@ def test_units_follow_from_names() -> None:
             assert each.unit, f"{each.name} has no unit"
             if each.name.endswith("_bps"):
                 assert each.unit == "bit/s"
-    found = column("mac_dl_lcid_4_bytes", "mac")
-    assert found is not None
-    assert found.unit == "B"
+    described = column("mac_dl_lcid_4_bytes", "mac")
+    assert described is not None
+    assert described.unit == "B"
 
 
 def test_the_schema_for_programs(analysed: Path) -> None:
@@ -149,15 +149,15 @@ def test_describe_knows_tables_without_a_time(analysed: Path) -> None:
 
 def test_describe_tells_every_kind(analysed: Path) -> None:
     run = analysed
-    found = json.loads(ddu("describe", run, "--json"))
-    kinds = {Path(file["path"]).name: file["kind"] for file in found["files"]}
+    described = json.loads(ddu("describe", run, "--json"))
+    kinds = {Path(file["path"]).name: file["kind"] for file in described["files"]}
     assert kinds == {
         "core.cc": "ss", "link.csv": "samples (CSV)", "mac.csv": "samples (CSV)",
         "receiver.pcap": "capture", "sender.pcap": "capture",
     }  # fmt: skip
-    sender = next(file for file in found["files"] if file["path"].endswith("sender.pcap"))
+    sender = next(file for file in described["files"] if file["path"].endswith("sender.pcap"))
     assert sender["packets"] == 201
-    assert found["results"] == ["tables", "figures", "report.html", "summary.json"]
+    assert described["results"] == ["tables", "figures", "report.html", "summary.json"]
     table = json.loads(ddu("describe", run / "tables" / "sockets.parquet", "--json"))
     assert "UTC+00:00" in table["alignment"]["method"]
 

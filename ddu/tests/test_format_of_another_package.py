@@ -41,8 +41,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def described(packages: Path, file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ddu(packages, "describe", file, "--json").stdout)
-    return found
+    described: dict[str, Any] = json.loads(ddu(packages, "describe", file, "--json").stdout)
+    return described
 
 
 def test_describe_import_and_analyze_know_it(packages: Path, folder: Path, tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ def test_changed_seeds_end_in_a_table_or_one_error(tmp_path: Path, name: str) ->
         file = tmp_path / called
         file.write_bytes(content)
         try:
-            found = read(file)
+            result = read(file)
         except UnreadableInput:
             return
-        table = getattr(found, "table", found)
+        table = getattr(result, "table", result)
         assert len(table) <= len(content)
         assert describe(file)["kind"]
 

@@ -79,11 +79,11 @@ def test_a_disk_that_takes_no_more_keeps_the_earlier_results(tmp_path: Path) -> 
     before = checksums(run)
     summary = (run / "summary.json").read_bytes()
     page = (run / "report.html").read_bytes()
-    found = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", FULL, run], capture_output=True, text=True, env=os.environ.copy()
     )
-    assert found.returncode == 7, found.stderr
-    assert "could not be written" in found.stdout
+    assert ended.returncode == 7, ended.stderr
+    assert "could not be written" in ended.stdout
     assert (run / "summary.json").read_bytes() == summary
     assert (run / "report.html").read_bytes() == page
     assert not list(run.glob(".analysis-*"))

@@ -267,8 +267,8 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_fairness_of_nothing_is_told(tmp_path: Path) -> None:
-    found = list(_of_fairness(Path("fairness.csv"), pd.DataFrame({"value": [0.0, 1.0]}), 2))
-    assert found[0].startswith("fairness.csv: Jain's index goes down to 0.00, but 2 carry data")
+    problems = list(_of_fairness(Path("fairness.csv"), pd.DataFrame({"value": [0.0, 1.0]}), 2))
+    assert problems[0].startswith("fairness.csv: Jain's index goes down to 0.00, but 2 carry data")
 
 
 def test_a_number_of_many_digits_is_none() -> None:

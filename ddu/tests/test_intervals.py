@@ -31,13 +31,13 @@ def test_an_unread_counter_is_null_and_nothing_is_lost() -> None:
 
 def test_amounts_are_shared_by_overlap_and_none_is_lost() -> None:
     bins = Bins(0, 20 * MS, 3)
-    found = Intervals(bins, samples(5, 15, 25)).amounts(np.array([10.0, 10.0, 10.0]))
-    assert found[:2] == pytest.approx([15, 15])
-    assert np.isnan(found[2])
+    values = Intervals(bins, samples(5, 15, 25)).amounts(np.array([10.0, 10.0, 10.0]))
+    assert values[:2] == pytest.approx([15, 15])
+    assert np.isnan(values[2])
 
 
 def test_a_gauge_that_was_not_measured_is_null_and_never_0() -> None:
     bins = Bins(0, 20 * MS, 2)
-    found = Intervals(bins, samples(0, 10, 20, 30)).means(np.array([-50.0, NAN, NAN, NAN]))
-    assert found[0] == pytest.approx(-50)
-    assert np.isnan(found[1])
+    values = Intervals(bins, samples(0, 10, 20, 30)).means(np.array([-50.0, NAN, NAN, NAN]))
+    assert values[0] == pytest.approx(-50)
+    assert np.isnan(values[1])

@@ -40,8 +40,8 @@ def read(directory: Path, text: str | bytes) -> LogTable:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.version)
 def test_every_field_of_every_version(tmp_path: Path, sample: Sample) -> None:
     log = read(tmp_path, sample.text)
-    found = log.table.iloc[0]
-    assert {name: found[name] for name in sample.values} == pytest.approx(sample.values)
+    row = log.table.iloc[0]
+    assert {name: row[name] for name in sample.values} == pytest.approx(sample.values)
     assert log.dialect == sample.dialect
     assert len(log.table) == 1
 
@@ -61,14 +61,14 @@ def test_every_field_of_every_version(tmp_path: Path, sample: Sample) -> None:
 )
 def test_prefixes_change_no_value(tmp_path: Path, sample: Sample, prefix: str) -> None:
     text = re.sub(r"^(?=UE |Frame|===)", prefix.replace("\\", ""), sample.text, flags=re.MULTILINE)
-    found = read(tmp_path, text).table.iloc[0]
-    assert {name: found[name] for name in sample.values} == pytest.approx(sample.values)
+    row = read(tmp_path, text).table.iloc[0]
+    assert {name: row[name] for name in sample.values} == pytest.approx(sample.values)
     if "2026-11-21" in prefix:
-        assert found["utc_ns"] == 1_795_282_797_123_456_789
+        assert row["utc_ns"] == 1_795_282_797_123_456_789
     if prefix.startswith("29742"):
-        assert found["uptime_ns"] == 29_742_896_222_000
+        assert row["uptime_ns"] == 29_742_896_222_000
     if prefix.startswith("17952"):
-        assert found["utc_ns"] == 1_795_282_797_123_456_000
+        assert row["utc_ns"] == 1_795_282_797_123_456_000
 
 
 @pytest.mark.parametrize("name", REAL)

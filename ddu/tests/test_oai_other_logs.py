@@ -123,11 +123,11 @@ def test_each_log_is_a_table_and_unknown_fields_stay(tmp_path: Path) -> None:
 
 
 def test_columns_that_the_mac_lacks_come_from_the_first_that_knows_them(tmp_path: Path) -> None:
-    found = analysed(
+    analysis = analysed(
         tmp_path, nrL1_stats__log=l1_log(), nrRRC_stats__log=rrc_log(), ue_0stdout__log=ue_log(),
         **{"o1-stats__jsonl": o1_log()},
     )  # fmt: skip
-    aligned, alignment = found.tables["aligned"], found.summary["alignment"]
+    aligned, alignment = analysis.tables["aligned"], analysis.summary["alignment"]
     # The bins begin with the first packet at T0, where the second report stands: of the interval
     # that follows, the third report has.
     assert aligned["mac_sinr_db"].iloc[:4].tolist() == pytest.approx([7, 8, 9, 10])
@@ -143,16 +143,16 @@ def test_columns_that_the_mac_lacks_come_from_the_first_that_knows_them(tmp_path
 
 
 def test_rrc_gives_sinr_where_the_ue_says_nothing(tmp_path: Path) -> None:
-    found = analysed(tmp_path, nrRRC_stats__log=rrc_log())
-    assert found.tables["aligned"]["mac_sinr_db"].iloc[:4].tolist() == pytest.approx(
+    analysis = analysed(tmp_path, nrRRC_stats__log=rrc_log())
+    assert analysis.tables["aligned"]["mac_sinr_db"].iloc[:4].tolist() == pytest.approx(
         [22, 23, 24, 25]
     )
 
 
 def test_a_ue_log_without_utc_is_a_table_beside_nothing(tmp_path: Path) -> None:
     run = run_with(tmp_path, ue_0stdout__log=ue_log(at=False))
-    found = analyze(run)
-    assert found["alignment"]["oai_ue"]["uncertainty_ns"] is None
+    summary = analyze(run)
+    assert summary["alignment"]["oai_ue"]["uncertainty_ns"] is None
     assert "no UTC" in (run / "report.html").read_text()
     aligned = analysis_of(run).tables["aligned"]
     assert "mac_cqi" not in aligned
@@ -160,20 +160,20 @@ def test_a_ue_log_without_utc_is_a_table_beside_nothing(tmp_path: Path) -> None:
 
 def test_another_runs_logs_are_left_out(tmp_path: Path) -> None:
     old = o1_log().replace(str(T0)[:5], str(T0 - 86_400 * 10**9)[:5])
-    found = analysed(tmp_path, **{"o1-stats__jsonl": old})
-    assert "oai_o1" not in found.tables
-    assert "oai_o1" in " ".join(found.summary["verdict_reasons"])
+    analysis = analysed(tmp_path, **{"o1-stats__jsonl": old})
+    assert "oai_o1" not in analysis.tables
+    assert "oai_o1" in " ".join(analysis.summary["verdict_reasons"])
 
 
 @pytest.mark.parametrize("content", ["hello\n", "{}\n", '{"utc_ns": 1, "answer": []}\n'])
 def test_what_is_no_answer_degrades_by_name(tmp_path: Path, content: str) -> None:
-    found = analysed(tmp_path, **{"o1-stats__jsonl": content})
-    assert "o1-stats.jsonl: no answer" in " ".join(found.summary["verdict_reasons"])
+    analysis = analysed(tmp_path, **{"o1-stats__jsonl": content})
+    assert "o1-stats.jsonl: no answer" in " ".join(analysis.summary["verdict_reasons"])
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    found = analysed(tmp_path, **{"o1-stats__jsonl": ""})
-    assert found.summary["verdict"] == "valid"
+    analysis = analysed(tmp_path, **{"o1-stats__jsonl": ""})
+    assert analysis.summary["verdict"] == "valid"
 
 
 def test_the_real_answer(tmp_path: Path) -> None:
@@ -208,8 +208,8 @@ def test_two_ues_are_told_apart_by_their_rnti(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(each) + "\n" for each in both))
     table = numbered(read_o1_log(file).table, None)
     assert table["ue"].dropna().unique().tolist() == [0, 1]
-    found, given = secondary_on_bins({"oai_o1": table}, 1, Bins(T0, EVERY_NS, 3), ["mac_mcs"])
-    assert np.allclose(found["mac_dl_throughput_bps"], [11_002e3, 11_003e3, 11_004e3])
+    columns, given = secondary_on_bins({"oai_o1": table}, 1, Bins(T0, EVERY_NS, 3), ["mac_mcs"])
+    assert np.allclose(columns["mac_dl_throughput_bps"], [11_002e3, 11_003e3, 11_004e3])
     assert given == {"oai_o1": ["mac_dl_throughput_bps", "mac_ul_throughput_bps"]}
 
 

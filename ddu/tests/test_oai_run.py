@@ -49,12 +49,12 @@ def test_the_log_becomes_the_mac_table(tmp_path: Path) -> None:
 
 
 def test_a_cut_log_degrades_and_is_named(tmp_path: Path) -> None:
-    found = analysed(tmp_path, log(30_010, last="UE RNTI 1a"))
-    assert found.summary["verdict"] == "degraded"
-    assert "nrMAC_stats.log is cut off at byte" in " ".join(found.summary["verdict_reasons"])
+    analysis = analysed(tmp_path, log(30_010, last="UE RNTI 1a"))
+    assert analysis.summary["verdict"] == "degraded"
+    assert "nrMAC_stats.log is cut off at byte" in " ".join(analysis.summary["verdict_reasons"])
 
 
 def test_a_log_of_something_else_degrades_and_is_named(tmp_path: Path) -> None:
-    found = analysed(tmp_path, "hello\n")
-    assert "no OAI MAC block" in " ".join(found.summary["verdict_reasons"])
-    assert "mac" not in found.tables
+    analysis = analysed(tmp_path, "hello\n")
+    assert "no OAI MAC block" in " ".join(analysis.summary["verdict_reasons"])
+    assert "mac" not in analysis.tables

@@ -104,18 +104,18 @@ def ip_packets(draw: st.DrawFn) -> Packet:
 
 def differences(one: Capture, other: Capture) -> list[str]:
     """Return the differences of two readings of a capture, in words."""
-    found = []
+    lines = []
     for name in ("packets", "flows"):
         left, right = getattr(one, name), getattr(other, name)
         for column in left.column_names:
             pairs = zip(left[column].to_pylist(), right[column].to_pylist(), strict=True)
-            found += [
+            lines += [
                 f"{name} {column}[{i}]: {a} ≠ {b}" for i, (a, b) in enumerate(pairs) if a != b
             ]
     for name in ("skipped_count", "truncated_at"):
         if getattr(one, name) != getattr(other, name):
-            found.append(f"{name}: {getattr(one, name)} ≠ {getattr(other, name)}")
-    return found
+            lines.append(f"{name}: {getattr(one, name)} ≠ {getattr(other, name)}")
+    return lines
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -152,9 +152,9 @@ def test_every_member_of_tcp_info_is_read_where_the_compiler_puts_it(tmp_path: P
         info = bytearray(size)
         info[at : at + bytes_] = bytes(range(1, bytes_ + 1))
         row = sample(tmp_path, bytes(info))
-        found = [row.get(name + unit) for unit in UNITS]
+        numbers = [row.get(name + unit) for unit in UNITS]
         value = int.from_bytes(info[at : at + bytes_], "little")
-        assert [number for number in found if number is not None] == [value], name
+        assert [number for number in numbers if number is not None] == [value], name
 
 
 def sample(tmp_path: Path, info: bytes, order: str = "<") -> dict[str, int | str | None]:

@@ -77,10 +77,10 @@ def test_an_indented_block_below_prose_is_read(tmp_path: Path) -> None:
     text = (SEEDS / "logs" / "gnb-2024-09.log").read_text()
     file = tmp_path / "issue.md"
     file.write_text(f"My gNB prints:\n\n{before_each(text, '    ')}\nand stops.\n")
-    found = read_log(file)
-    assert found is not None
+    log = read_log(file)
+    assert log is not None
     pd.testing.assert_frame_equal(
-        found[1].table,
+        log[1].table,
         read_log(SEEDS / "logs" / "gnb-2024-09.log")[1].table,  # type: ignore[index]
     )
 

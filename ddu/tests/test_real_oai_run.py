@@ -27,12 +27,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("real")
     with tarfile.open(shared("oai-real-24prb-run.tar.xz")) as archive:
         archive.extractall(folder, filter="data")
-    (found,) = folder.iterdir()
+    (made,) = folder.iterdir()
     # Its tables were made by an older ddu.
-    for old in (found / "tables").iterdir():
+    for old in (made / "tables").iterdir():
         old.unlink()
-    analyze(found, report=False)
-    return found
+    analyze(made, report=False)
+    return made
 
 
 def rows(run: Path, table: str) -> list[dict[str, Any]]:
@@ -44,11 +44,11 @@ def test_the_mac_counters_are_read_from_the_first_to_the_last(run: Path) -> None
     text = (run / "raw/oai/nrMAC_stats.log").read_text()
     sent = [int(count) for count in re.findall(r"MAC: +TX +(\d+)", text)]
     rounds = [int(count) for count in re.findall(r"dlsch_rounds (\d+)/", text)]
-    found = rows(run, "mac.csv")
+    samples = rows(run, "mac.csv")
     # Before the first row lies one interval without a beginning.
-    counted = sum(float(row["mac_dl_bytes"] or 0) for row in found)
+    counted = sum(float(row["mac_dl_bytes"] or 0) for row in samples)
     assert counted in {sent[-1] - first for first in sent[:20]}
-    assert sum(float(row["mac_dl_rounds_1_count"] or 0) for row in found) <= rounds[-1]
+    assert sum(float(row["mac_dl_rounds_1_count"] or 0) for row in samples) <= rounds[-1]
 
 
 def test_the_radio_carried_what_the_receiver_captured(run: Path) -> None:

@@ -56,14 +56,14 @@ def _interval(mean: float, low: float | None, high: float | None, count: int = 2
 
 
 def _verdict(
-    rule: dict[str, object], found: tuple, p: float | None = None, observations: int = 20
+    rule: dict[str, object], measured: tuple, p: float | None = None, observations: int = 20
 ) -> str:
     check = Check.model_validate(rule)
-    return judge(check, Evidence(_interval(*found), observations, p))[0]
+    return judge(check, Evidence(_interval(*measured), observations, p))[0]
 
 
 @pytest.mark.parametrize(
-    ("rule", "found", "p", "verdict"),
+    ("rule", "measured", "p", "verdict"),
     [
         ({"about": 2}, (2.1, 1.8, 2.4), 0.01, "holds"),
         ({"about": 2}, (2.1, 1.8, 2.4), 0.06, "undecided"),  # Holm's correction decides.
@@ -81,21 +81,21 @@ def _verdict(
     ],
 )
 def test_the_verdict_on_an_effect(
-    rule: dict[str, object], found: tuple, p: float | None, verdict: str
+    rule: dict[str, object], measured: tuple, p: float | None, verdict: str
 ) -> None:
-    assert _verdict({**RATIO, **rule}, found, p) == verdict
+    assert _verdict({**RATIO, **rule}, measured, p) == verdict
 
 
 @pytest.mark.parametrize(
-    ("found", "p", "verdict"),
+    ("measured", "p", "verdict"),
     [
         ((1.05, 1.02, 1.08), 0.01, "holds"),
         ((1.05, 0.7, 1.4), 0.4, "undecided"),  # That nothing is seen does not show equality.
         ((1.2, 1.15, 1.25), 0.9, "does not hold"),
     ],
 )
-def test_the_same_needs_two_one_sided_tests(found: tuple, p: float, verdict: str) -> None:
-    assert _verdict({**RATIO, "about": 1, "tolerance": 0.1}, found, p) == verdict
+def test_the_same_needs_two_one_sided_tests(measured: tuple, p: float, verdict: str) -> None:
+    assert _verdict({**RATIO, "about": 1, "tolerance": 0.1}, measured, p) == verdict
 
 
 def test_equality_is_tested_against_the_margin() -> None:
@@ -111,7 +111,7 @@ def test_equality_is_tested_against_the_margin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "found", "verdict"),
+    ("rule", "measured", "verdict"),
     [
         ({"about": 30}, (35.0, 34.0, 36.0), "holds"),
         ({"about": 30}, (37.0, 35.0, 39.0), "undecided"),
@@ -122,8 +122,8 @@ def test_equality_is_tested_against_the_margin() -> None:
         ({"at_least": -60}, (-50.0, None, None), "undecided"),
     ],
 )
-def test_the_verdict_on_a_number(rule: dict[str, object], found: tuple, verdict: str) -> None:
-    assert _verdict({"metric": "rtt_ms.mean", **rule}, found) == verdict
+def test_the_verdict_on_a_number(rule: dict[str, object], measured: tuple, verdict: str) -> None:
+    assert _verdict({"metric": "rtt_ms.mean", **rule}, measured) == verdict
 
 
 @pytest.mark.parametrize("rule", [{"about": 35}, {"at_most": 40}])

@@ -118,10 +118,10 @@ def test_equal_to_the_kernel(tmp_path: Path) -> None:
     ],
 )
 def test_times_as_people_write_them(text: str, kind: str, ns: int) -> None:
-    found = stamp(text)
-    assert found is not None
-    assert getattr(found, kind) == ns
-    assert [found.utc_ns, found.local_ns, found.of_day_ns].count(None) == 2
+    time = stamp(text)
+    assert time is not None
+    assert getattr(time, kind) == ns
+    assert [time.utc_ns, time.local_ns, time.of_day_ns].count(None) == 2
 
 
 @pytest.mark.parametrize("text", ["", "hello", "996161.5", "2026-13-01 00:00:00", "17", "1.2.3"])

@@ -36,10 +36,10 @@ def test_the_bootstrap_knows_that_neighbours_are_alike() -> None:
     generator = np.random.default_rng(7)
     held = 0
     for trial in range(60):
-        found = statistics.of_series(_autoregressive(generator, 500, 0.9), seed=trial)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 0 <= found.high
+        interval = statistics.of_series(_autoregressive(generator, 500, 0.9), seed=trial)
+        assert interval.low is not None
+        assert interval.high is not None
+        held += interval.low <= 0 <= interval.high
     assert held >= 48
 
 
@@ -56,25 +56,25 @@ def test_the_bootstrap_weighs() -> None:
     assert truth < -1  # The mean over time is 0.
     held = 0
     for seed in range(60):
-        found = statistics.of_series(*drawn(seed, 500), seed=seed)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= truth <= found.high
+        interval = statistics.of_series(*drawn(seed, 500), seed=seed)
+        assert interval.low is not None
+        assert interval.high is not None
+        held += interval.low <= truth <= interval.high
     assert held >= 48
 
 
 def test_what_weighs_nothing_does_not_count() -> None:
     values, weights = np.arange(40.0), np.arange(40) % 2
-    found = statistics.of_series(values, weights)
-    assert (found.mean, found.count) == (20.0, 20)
+    interval = statistics.of_series(values, weights)
+    assert (interval.mean, interval.count) == (20.0, 20)
     assert statistics.of_series(values, np.full(40, 3.0)) == statistics.of_series(values)
 
 
 def test_nan_is_no_value_and_a_constant_has_no_interval() -> None:
     series = np.ones(50)
     series[::3] = np.nan
-    found = statistics.of_series(series)
-    assert (found.mean, found.low, found.count) == (1.0, None, 33)
+    interval = statistics.of_series(series)
+    assert (interval.mean, interval.low, interval.count) == (1.0, None, 33)
 
 
 def test_pairing_sees_what_seeds_hide() -> None:
@@ -91,9 +91,9 @@ def test_pairing_sees_what_seeds_hide() -> None:
 
 
 def test_a_number_that_is_the_same_in_each_run_is_not_tested() -> None:
-    found = statistics.paired([96.4, 96.4, 96.4], [28.3, 28.3, 28.3])
-    assert found.difference.alike
-    assert (found.effect, found.p) == (None, None)
+    comparison = statistics.paired([96.4, 96.4, 96.4], [28.3, 28.3, 28.3])
+    assert comparison.difference.alike
+    assert (comparison.effect, comparison.p) == (None, None)
     assert statistics.ratio([28.3] * 3, [96.4] * 3).alike
     assert not statistics.of_repeats([96.4, 96.4, 96.5]).alike
     assert not statistics.of_repeats([96.4]).alike
@@ -110,24 +110,24 @@ def test_the_interval_of_a_ratio_is_what_students_test_does_not_reject() -> None
     generator = np.random.default_rng(11)
     b = generator.uniform(20, 60, 12)
     a = 3 * b + generator.normal(0, 15, 12)
-    found = statistics.ratio(list(a), list(b))
-    assert found.mean == pytest.approx(a.mean() / b.mean())
-    assert found.low is not None
-    assert found.high is not None
-    for bound in (found.low, found.high):
+    interval = statistics.ratio(list(a), list(b))
+    assert interval.mean == pytest.approx(a.mean() / b.mean())
+    assert interval.low is not None
+    assert interval.high is not None
+    for bound in (interval.low, interval.high):
         assert stats.ttest_1samp(a - bound * b, 0).pvalue == pytest.approx(0.05)
-    assert stats.ttest_1samp(a - found.mean * b, 0).pvalue == pytest.approx(1)
+    assert stats.ttest_1samp(a - interval.mean * b, 0).pvalue == pytest.approx(1)
 
 
 def test_a_ratio_has_no_interval_if_its_divisor_may_be_zero_or_there_is_one_value() -> None:
-    found = statistics.ratio([1.0, 2.0, 3.0], [-1.0, 0.1, 1.2])
-    assert (found.low, found.high) == (None, None)
+    interval = statistics.ratio([1.0, 2.0, 3.0], [-1.0, 0.1, 1.2])
+    assert (interval.low, interval.high) == (None, None)
     assert statistics.ratio([3.0], [2.0]).mean == 1.5
 
 
 def test_equal_ratios_have_no_width() -> None:
-    found = statistics.ratio([20.0, 22.0, 24.0], [10.0, 11.0, 12.0])
-    assert (found.low, found.mean, found.high) == pytest.approx((2, 2, 2))
+    interval = statistics.ratio([20.0, 22.0, 24.0], [10.0, 11.0, 12.0])
+    assert (interval.low, interval.mean, interval.high) == pytest.approx((2, 2, 2))
 
 
 @pytest.mark.parametrize("ratio", [0.01, 0.05, 0.2, 0.9])

@@ -49,9 +49,9 @@ def own_store() -> Iterator[StoreDirectory]:
 
 def rows(url: str, table: str) -> int:
     with connected(url) as connection:
-        found = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
-        assert found is not None
-        return int(found[0])
+        row = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
+        assert row is not None
+        return int(row[0])
 
 
 def test_a_store_that_is_away(tmp_path: Path, run: Path) -> None:

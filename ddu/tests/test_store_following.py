@@ -52,14 +52,14 @@ def say(run: Path, /, **changes: Any) -> None:
 
 def states(place: StoreDirectory) -> dict[str, str]:
     with connected(place.url()) as connection:
-        found = connection.execute("SELECT name, state FROM testbed.run").fetchall()
-    return {str(name): str(state) for name, state in found}
+        rows = connection.execute("SELECT name, state FROM testbed.run").fetchall()
+    return {str(name): str(state) for name, state in rows}
 
 
 def until(place: StoreDirectory, wanted: dict[str, str]) -> None:
     deadline = time.monotonic() + 300
-    while (found := states(place)) != wanted:
-        assert time.monotonic() < deadline, found
+    while (current := states(place)) != wanted:
+        assert time.monotonic() < deadline, current
         time.sleep(0.1)
 
 

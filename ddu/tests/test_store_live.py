@@ -30,9 +30,9 @@ LIVE = ("live_socket", "live_radio", "live_trust", "live_cc")
 
 def rows(place: StoreDirectory, table: str) -> int:
     with connected(place.url()) as connection:
-        found = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
-        assert found is not None
-        return int(found[0])
+        row = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
+        assert row is not None
+        return int(row[0])
 
 
 def await_rows(place: StoreDirectory, table: str, count: int) -> None:

@@ -211,8 +211,8 @@ def test_repetitions_share_an_experiment(empty_store: StoreDirectory, tmp_path: 
         experiment = run.manifest()["experiment"] | {"seed": seed}
         made = run.write(tmp_path / str(seed), run=f"run-{seed}", experiment=experiment)
         publish(empty_store.url(), tabled(made))
-    found = counts(empty_store)
-    assert (found["run"], found["experiment"]) == (2, 1)
+    counted = counts(empty_store)
+    assert (counted["run"], counted["experiment"]) == (2, 1)
 
 
 def test_a_failed_run_is_a_row_with_its_reason(empty_store: StoreDirectory, tmp_path: Path) -> None:

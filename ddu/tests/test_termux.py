@@ -44,13 +44,13 @@ def test_what_tells_no_cell(text: str) -> None:
 
 
 def test_a_neighbours_level_stays_its_own() -> None:
-    found = cells_of(json.dumps([LTE, NR | {"registered": False}]))
-    assert found["mac_nr_rsrp_dbm"] == -71
+    values = cells_of(json.dumps([LTE, NR | {"registered": False}]))
+    assert values["mac_nr_rsrp_dbm"] == -71
 
 
 def test_the_battery() -> None:
-    found = battery_of('{"percentage": 90, "temperature": 30.1, "health": "GOOD"}')
-    assert found == {"phone_battery_ratio": 0.9, "phone_battery_temperature_c": 30.1}
+    values = battery_of('{"percentage": 90, "temperature": 30.1, "health": "GOOD"}')
+    assert values == {"phone_battery_ratio": 0.9, "phone_battery_temperature_c": 30.1}
     assert battery_of("[]") == battery_of("{") == {}
 
 

@@ -123,9 +123,9 @@ def test_convergence_of_a_window_that_steps() -> None:
 
 
 def test_a_constant_window_has_converged_after_one_window() -> None:
-    found = convergence(aligned([5e3] * 1000), 0.0)
-    assert found["convergence_time_s"] == found["convergence_window_s"] == pytest.approx(10.0)
-    assert found["stability_bytes"] == pytest.approx(0.0, abs=1e-6)
+    metrics = convergence(aligned([5e3] * 1000), 0.0)
+    assert metrics["convergence_time_s"] == metrics["convergence_window_s"] == pytest.approx(10.0)
+    assert metrics["stability_bytes"] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_without_samples_nothing_is_said() -> None:
