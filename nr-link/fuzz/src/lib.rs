@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Properties that hold for any content of each file that nr-link reads. The fuzz targets generate contents;
-//! nr-link/model/tests/fuzz_seeds.rs checks the stored ones.
+//! nr-link/model/tests/model/fuzz_seeds.rs checks the stored ones.
 
 use std::path::Path;
 

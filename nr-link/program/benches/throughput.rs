@@ -5,7 +5,7 @@
 //! them. Sender and receiver share the machine with the copy. The receiver's TCP runs in the copying process, since a
 //! write to a TUN device is the reception; its CPU time includes it.
 
-#[path = "../tests/testbed/mod.rs"]
+#[path = "../tests/program/testbed/mod.rs"]
 mod testbed;
 
 use std::process::Child;

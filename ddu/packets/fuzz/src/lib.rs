@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The laws that hold for any content of a capture. The fuzz targets try contents of their own; tests/fuzz_seeds.rs tries
+//! The laws that hold for any content of a capture. The fuzz targets try contents of their own; tests/packets/fuzz_seeds.rs tries
 //! those that are kept.
 
 use std::io::{Cursor, Read};

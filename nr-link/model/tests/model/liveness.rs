@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every packet leaves: once arrivals stop, the link empties within a bounded time.
 
-mod common;
-
-use common::{MS, SECOND, config, flat, link, packet};
+use crate::common::{MS, SECOND, config, flat, link, packet};
 use nr_link_model::aqm::{Aqm, CoDel};
 use nr_link_model::config::QueueLimit;
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
@@ -22,7 +20,7 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
 }
 
 fn check(arrivals: &Arrivals, config: &ResolvedConfig, sinr_db: f64) {
-    let mut link: Link<()> = link(config, &flat(sinr_db));
+    let mut link: Link<u64> = link(config, &flat(sinr_db));
     let mut now = 50 * MS;
     for &(gap, bytes, down) in arrivals {
         now += gap;
@@ -32,7 +30,7 @@ fn check(arrivals: &Arrivals, config: &ResolvedConfig, sinr_db: f64) {
             Port::Ue(UeId(0))
         };
         link.advance(now);
-        link.enqueue(from, packet(bytes, ()), now);
+        link.enqueue(from, packet(bytes, 0), now);
         while link.dequeue().is_some() {}
     }
     link.advance(now + BOUND);

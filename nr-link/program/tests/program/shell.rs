@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of `nr-link shell`: a command within a link.
 
-mod testbed;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -11,7 +9,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testbed::error_message;
+use crate::testbed::{error_message, needs_a_testbed, write_config};
 
 /// Opportunities at each millisecond of the uplink trace.
 const UP: u32 = 1;
@@ -166,7 +164,7 @@ fn wrong_input_is_reported_before_anything_starts() {
         message.contains("up.txt:2") && message.contains("Sort the lines by time"),
         "{message}"
     );
-    let config = testbed::write_config(folder.path(), 24, 1.0, ["a", "b"]);
+    let config = write_config(folder.path(), 24, 1.0, ["a", "b"]);
     let mut with_netns = Command::new(env!("CARGO_BIN_EXE_nr-link"));
     let with_netns = with_netns.args(["shell", "--config"]).arg(&config);
     let message = error_message(&with_netns.args(["--", "true"]).output().unwrap());

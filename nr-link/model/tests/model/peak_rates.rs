@@ -2,11 +2,9 @@
 //! Peak rates are those of TS 38.306 clause 4.1.2, within the overheads that
 //! `docs/nr-link-model.md` documents.
 
-mod common;
-
 use std::path::Path;
 
-use common::{MS, link, packet, scenario};
+use crate::common::{MS, link, packet, scenario};
 use nr_link_model::radio::Numerology;
 use nr_link_model::radio::bands::{FrequencyRange, widths};
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
@@ -64,7 +62,7 @@ impl Case {
             "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, noise: {sinr_db: 60}, \
              noise_ul: {floor_dbm_per_re: -130}}",
         );
-        let mut link: Link<()> = link(&self.config(), &scenario);
+        let mut link: Link<u64> = link(&self.config(), &scenario);
         let from = match direction {
             Direction::Downlink => Port::Core { ue: UeId(0) },
             Direction::Uplink => Port::Ue(UeId(0)),
@@ -76,7 +74,7 @@ impl Case {
             link.advance(now);
             while link.dequeue().is_some() {}
             for _ in 0..(bytes_per_ms / 15_000.0).ceil() as usize {
-                link.enqueue(from, packet(15_000, ()), now);
+                link.enqueue(from, packet(15_000, 0), now);
             }
             if now == WARM_UP {
                 before = link.totals(UeId(0), direction).bytes;

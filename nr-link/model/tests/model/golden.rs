@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The same seed and arrivals give a byte-identical `mac.csv`. After a deliberate change of the
-//! model, run `UPDATE_GOLDEN=1 cargo test -p nr-link-model --test golden` and check the
+//! model, run `UPDATE_GOLDEN=1 cargo test -p nr-link-model --test model golden` and check the
 //! differences.
-
-mod common;
 
 use std::path::Path;
 
-use common::{MS, capacity_scenario, config, link, packet, scenario};
+use crate::common::{MS, capacity_scenario, config, link, packet, scenario};
 use nr_link_model::samples::{csv_columns, csv_header};
 use nr_link_model::{Link, Port, ResolvedConfig, UeId};
 
@@ -33,7 +31,7 @@ fn lossy(seed: &str) -> ResolvedConfig {
     config(&[("seed: 1", &seed), ("loss_ratio: 0.0", "loss_ratio: 0.01")])
 }
 
-fn rows(mut link: Link<()>) -> String {
+fn rows(mut link: Link<u64>) -> String {
     let mut csv = csv_header().into_bytes();
     csv.push(b'\n');
     for ms in 0..400 {
@@ -45,11 +43,11 @@ fn rows(mut link: Link<()>) -> String {
             250..350 => (0, 3),
             _ => (0, 0),
         };
-        (0..down).for_each(|_| link.enqueue(Port::Core { ue: UeId(0) }, packet(1500, ()), now));
+        (0..down).for_each(|_| link.enqueue(Port::Core { ue: UeId(0) }, packet(1500, 0), now));
         (0..up).for_each(|_| {
             link.enqueue(
                 Port::Ue(UeId(0)),
-                packet(if down > 0 { 52 } else { 1500 }, ()),
+                packet(if down > 0 { 52 } else { 1500 }, 0),
                 now,
             )
         });

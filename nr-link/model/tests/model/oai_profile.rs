@@ -2,9 +2,7 @@
 //! The profile of OpenAirInterface's gNB against what a real one of 2026.w11 counted with full queues over rfsim, in 1.28
 //! s of radio time (one report): transmissions, and bytes of blocks in their first transmission.
 
-mod common;
-
-use common::{MS, SECOND, config, flat, link, saturate};
+use crate::common::{MS, SECOND, config, flat, link, packet, saturate};
 use nr_link_model::{Direction, Link, Port, UeId};
 
 const UE: UeId = UeId(0);
@@ -28,7 +26,7 @@ fn ten_reports(prb: &str, from: Port, direction: Direction) -> (u64, u64, u64) {
     for now in (RAMP..RAMP + 12_800 * MS).step_by(MS as usize) {
         link.advance(now);
         for _ in 0..20 {
-            link.enqueue(from, common::packet(1500, number), now);
+            link.enqueue(from, packet(1500, number), now);
             number += 1;
         }
         while link.dequeue().is_some() {}
@@ -105,10 +103,10 @@ fn sparse_uplink(down: u64) -> Sparse {
             }
         }
         for _ in 0..down {
-            link.enqueue(Port::Core { ue: UE }, common::packet(1500, 0), now);
+            link.enqueue(Port::Core { ue: UE }, packet(1500, 0), now);
         }
         if (now / MS).is_multiple_of(7) {
-            link.enqueue(Port::Ue(UE), common::packet(52, now), now);
+            link.enqueue(Port::Ue(UE), packet(52, now), now);
         }
     }
     let after = both(&link);

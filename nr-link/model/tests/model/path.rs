@@ -2,9 +2,7 @@
 //! The path around the radio link: loss by packet length, a line with cross traffic, the largest
 //! packets.
 
-mod common;
-
-use common::{MS, SECOND, capacity_scenario, config, flat, link, packet};
+use crate::common::{MS, SECOND, capacity_scenario, config, flat, link, packet};
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, UeId};
 
 const DOWN: Port = Port::Core { ue: UeId(0) };
@@ -42,9 +40,9 @@ fn a_packet_is_lost_with_the_probability_of_a_bit_error() {
         (DOWN, Direction::Downlink, 100, 1e-5, 0.0),
         (Port::Ue(UeId(0)), Direction::Uplink, 1500, 1e-6, 0.02),
     ] {
-        let mut link: Link<()> = gigabit(&config);
+        let mut link: Link<u64> = gigabit(&config);
         for number in 0..count {
-            link.enqueue(from, packet(bytes, ()), number * 20_000);
+            link.enqueue(from, packet(bytes, 0), number * 20_000);
             while link.dequeue().is_some() {}
         }
         link.advance(SECOND);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Component carriers of different numerology, band and duplex in one cell.
 
-mod common;
-
-use common::{MS, config, flat, link, packet};
+use crate::common::{MS, config, flat, link, packet, saturate};
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 
 const WARM_UP: Nanos = 20 * MS;
@@ -32,7 +30,7 @@ fn carriers(first: &str, duplex: &str, others: &str) -> ResolvedConfig {
 
 /// Returns the bytes of blocks that arrived in `MEASURED`, with a full queue.
 fn carried(config: &ResolvedConfig, direction: Direction) -> f64 {
-    let mut link: Link<()> = link(config, &flat(45.0));
+    let mut link: Link<u64> = link(config, &flat(45.0));
     let from = match direction {
         Direction::Downlink => Port::Core { ue: UeId(0) },
         Direction::Uplink => Port::Ue(UeId(0)),
@@ -41,7 +39,7 @@ fn carried(config: &ResolvedConfig, direction: Direction) -> f64 {
     for now in (0..WARM_UP + MEASURED).step_by(MS as usize) {
         link.advance(now);
         while link.dequeue().is_some() {}
-        (0..200).for_each(|_| link.enqueue(from, packet(1500, ()), now));
+        (0..200).for_each(|_| link.enqueue(from, packet(1500, 0), now));
         if now == WARM_UP {
             before = link.totals(UeId(0), direction).bytes;
         }
@@ -77,7 +75,7 @@ fn together_carriers_carry_the_sum_of_each_alone() {
 #[test]
 fn each_carrier_has_its_own_slots_and_the_shortest_are_counted() {
     let config = carriers(MID, TDD, "[{carrier_ghz: 28, numerology: 3, prb: 66}]");
-    let mut link: Link<()> = link(&config, &flat(20.0));
+    let mut link: Link<u64> = link(&config, &flat(20.0));
     link.advance(100 * MS);
     assert_eq!((link.slot_length(), link.slots()), (125_000, 801));
     let measured = link.samples().next_back().and_then(|sample| sample.radio);
@@ -90,7 +88,7 @@ fn a_packet_does_not_wait_for_slots_of_the_slower_carrier() {
     let low = "carrier_ghz: 0.8\n  numerology: 0\n  prb: 52";
     let floor = |others| {
         let config = carriers(low, FDD, others);
-        let link: Link<()> = link(&config, &flat(20.0));
+        let link: Link<u64> = link(&config, &flat(20.0));
         link.mac_floor_ms(&config)
     };
     let (alone, helped) = (
@@ -112,7 +110,7 @@ fn retransmissions_on_all_carriers_meet_the_target() {
         .expect("there is one")
         .csi_period_slots = 20;
     let mut link: Link<u64> = link(&config, &flat(12.3));
-    common::saturate(&mut link, Port::Core { ue: UeId(0) }, 4_000 * MS);
+    saturate(&mut link, Port::Core { ue: UeId(0) }, 4_000 * MS);
     let rounds = link.totals(UeId(0), Direction::Downlink).rounds;
     let failed = rounds[1] as f64 / rounds[0] as f64;
     assert!((0.07..0.13).contains(&failed), "{failed}");

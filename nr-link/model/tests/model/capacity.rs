@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Links over a capacity scenario carry exactly its capacity, through the same queue and path.
 
-mod common;
-
 use std::io::Write;
 use std::path::Path;
 
-use common::{MS, SECOND, capacity_scenario, capacity_scenario_in, config, link, packet, saturate};
+use crate::common::{
+    MS, SECOND, capacity_scenario, capacity_scenario_in, config, link, packet, saturate,
+};
 use nr_link_model::config::{QueueLimit, RlcMode};
 use nr_link_model::samples::csv_columns;
 use nr_link_model::scenario::Scenario;
@@ -82,7 +82,7 @@ fn steps_change_the_rate_in_the_middle_of_a_packet() {
     let scenario = capacity_scenario(
         "{dl: {steps_mbps: [[0, 1], [0.004, 8], [0.005, 0], [0.02, 12]]}, ul: {constant_mbps: 1}}",
     );
-    let mut link: Link<u8> = link(&without_delay(), &scenario);
+    let mut link: Link<u64> = link(&without_delay(), &scenario);
     (0..3).for_each(|number| link.enqueue(DOWN, packet(1500, number), 0));
     assert_eq!(
         departures(&mut link, SECOND),
@@ -97,7 +97,7 @@ fn nothing_leaves_after_a_scenario_that_stops() {
         "{dl: {constant_mbps: 1}, ul: {constant_mbps: 1}}",
         "at_end: stop",
     );
-    let mut link: Link<u8> = link(&without_delay(), &scenario);
+    let mut link: Link<u64> = link(&without_delay(), &scenario);
     link.enqueue(DOWN, packet(1500, 0), 60 * SECOND - 12 * MS);
     link.enqueue(DOWN, packet(1500, 1), 60 * SECOND - 12 * MS);
     assert_eq!(departures(&mut link, 90 * SECOND), [(60 * SECOND, 0)]);
@@ -141,11 +141,11 @@ fn a_trace_delivers_exactly_its_opportunities() {
 fn packets_share_opportunities_or_use_several_and_unused_ones_are_lost() {
     let mut config = without_delay();
     config.mtu_bytes = 9000;
-    let mut link: Link<u8> = replay("1\n2\n3\n4\n5\n6\n7\n8\n", &config);
+    let mut link: Link<u64> = replay("1\n2\n3\n4\n5\n6\n7\n8\n", &config);
     // Three packets of 496 + 4 bytes share an opportunity; the fourth takes the 4 bytes left and
     // 496 of the next one; 2000 + 4 bytes take the 1008 left there and 996 of the third.
     for (number, bytes) in [496, 496, 496, 496, 2000].into_iter().enumerate() {
-        link.enqueue(DOWN, packet(bytes, number as u8), 0);
+        link.enqueue(DOWN, packet(bytes, number as u64), 0);
     }
     let out = departures(&mut link, 4 * MS);
     assert_eq!(out, [(MS, 0), (MS, 1), (MS, 2), (2 * MS, 3), (3 * MS, 4)]);
@@ -160,13 +160,13 @@ fn the_queue_counts_packets_not_completely_sent_and_bytes_not_sent() {
     let mut config = without_delay();
     config.ues[0].queue.dl = QueueLimit::Bytes(3000).into();
     config.ues[0].queue.ul = QueueLimit::Packets(2).into();
-    let mut link: Link<u8> = link(&config, &scenario);
+    let mut link: Link<u64> = link(&config, &scenario);
     (0..3).for_each(|number| link.enqueue(DOWN, packet(1500, number), 0));
     link.enqueue(DOWN, packet(700, 3), 699_999);
     link.enqueue(DOWN, packet(700, 4), 700_000);
     (0..3).for_each(|number| link.enqueue(Port::Ue(UeId(0)), packet(1000, 10 + number), 800_000));
     link.enqueue(Port::Ue(UeId(0)), packet(1000, 13), 1_800_000);
-    let numbers: Vec<u8> = departures(&mut link, SECOND)
+    let numbers: Vec<u64> = departures(&mut link, SECOND)
         .into_iter()
         .map(|(_, number)| number)
         .collect();
@@ -176,15 +176,15 @@ fn the_queue_counts_packets_not_completely_sent_and_bytes_not_sent() {
 #[test]
 fn delay_and_loss_of_the_path_are_those_of_a_radio_link() {
     let scenario = capacity_scenario("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
-    let mut link: Link<u8> = link(&config(&[]), &scenario);
+    let mut link: Link<u64> = link(&config(&[]), &scenario);
     link.enqueue(DOWN, packet(1500, 0), 0);
     link.enqueue(Port::Ue(UeId(0)), packet(1500, 1), 0);
     assert_eq!(departures(&mut link, SECOND), [(11 * MS, 0), (11 * MS, 1)]);
 
     let lossy = config(&[("loss_ratio: 0.0", "loss_ratio: 0.5")]);
-    let mut link: Link<()> = common::link(&lossy, &scenario);
+    let mut link: Link<u64> = crate::common::link(&lossy, &scenario);
     for number in 0..1000 {
-        link.enqueue(DOWN, packet(1500, ()), number * 2 * MS);
+        link.enqueue(DOWN, packet(1500, 0), number * 2 * MS);
     }
     link.advance(10 * SECOND);
     let totals = totals(&link);
@@ -195,10 +195,10 @@ fn delay_and_loss_of_the_path_are_those_of_a_radio_link() {
 #[test]
 fn a_row_has_no_radio_columns_and_the_mac_adds_no_delay() {
     let scenario = capacity_scenario("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
-    let mut link: Link<()> = link(&without_delay(), &scenario);
+    let mut link: Link<u64> = link(&without_delay(), &scenario);
     let floor = link.mac_floor_ms(&without_delay());
     assert_eq!((floor.dl, floor.ul), (0.0, 0.0));
-    (0..3).for_each(|_| link.enqueue(DOWN, packet(1500, ()), 8 * MS + 500_000));
+    (0..3).for_each(|_| link.enqueue(DOWN, packet(1500, 0), 8 * MS + 500_000));
     link.advance(10 * MS);
     let mut row = Vec::new();
     let sample = link.samples().next().expect("an interval has ended");
@@ -254,7 +254,7 @@ fn a_row_has_no_radio_columns_and_the_mac_adds_no_delay() {
 fn radio_in_the_configuration_has_no_effect_and_may_be_absent() {
     let scenario = capacity_scenario("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
     let mut fates = Vec::new();
-    let text = include_str!("common/link.yaml");
+    let text = include_str!("../common/link.yaml");
     let from = text.find("radio:").expect("there");
     let to = text.find("scenario:").expect("there");
     let without = format!("{}{}", &text[..from], &text[to..]);
@@ -263,13 +263,13 @@ fn radio_in_the_configuration_has_no_effect_and_may_be_absent() {
     let mut um = config(&[]);
     um.radio.as_mut().expect("there").rlc = RlcMode::Unacknowledged { t_reassembly: 0 };
     for config in [config(&[]), um, without.clone()] {
-        let mut link: Link<u8> = link(&config, &scenario);
+        let mut link: Link<u64> = link(&config, &scenario);
         (0..9).for_each(|number| link.enqueue(DOWN, packet(700, number), 0));
         fates.push(departures(&mut link, SECOND));
     }
     assert!(fates[0].len() == 9 && fates[0] == fates[1] && fates[0] == fates[2]);
 
-    let radio = common::flat(20.0);
+    let radio = crate::common::flat(20.0);
     let error = nr_link_model::Source::of(&radio, &without).expect_err("there is no carrier");
     assert!(
         error.to_string().contains("the configuration no carrier"),
@@ -291,7 +291,7 @@ fn capacity_scenarios_of_the_project_are_valid() {
         ("step-300M-600M", 60, 400),
     ] {
         let scenario = Scenario::load(&folder.join(name).with_extension("yaml")).expect(name);
-        let mut link: Link<()> = link(&without_delay(), &scenario);
+        let mut link: Link<u64> = link(&without_delay(), &scenario);
         link.advance(end_s * SECOND);
         let mean_mbps = totals(&link).capacity_sdu_bytes * 8e-6 / end_s as f64;
         assert_eq!(mean_mbps as u64, mbps, "{name}");
@@ -301,7 +301,7 @@ fn capacity_scenarios_of_the_project_are_valid() {
 #[test]
 fn an_idle_link_at_10_gbps_has_only_sample_events() {
     let scenario = capacity_scenario("{dl: {constant_mbps: 10000}, ul: {constant_mbps: 10000}}");
-    let mut link: Link<()> = link(&config(&[]), &scenario);
+    let mut link: Link<u64> = link(&config(&[]), &scenario);
     for interval in 1..=100 {
         assert_eq!(link.next_event().at, interval * 10 * MS);
         link.advance(link.next_event().at);
@@ -338,19 +338,19 @@ proptest! {
     fn packets_leave_as_lindleys_recursion_computes(arrivals in arrivals(), mbps in 1..50u64) {
         let rate = format!("{{constant_mbps: {mbps}}}");
         let scenario = capacity_scenario(&format!("{{dl: {rate}, ul: {rate}}}"));
-        let mut link: Link<usize> = link(&config(&[]), &scenario);
+        let mut link: Link<u64> = link(&config(&[]), &scenario);
         let mut now = 0;
         for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {
             now += gap;
-            link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number), now);
+            link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number as u64), now);
         }
         let out = departures(&mut link, 20 * SECOND);
         for down in [true, false] {
-            let of_one: Vec<_> = out.iter().filter(|(_, number)| arrivals[*number].2 == down).collect();
+            let of_one: Vec<_> = out.iter().filter(|(_, number)| arrivals[*number as usize].2 == down).collect();
             let expected = lindley(&arrivals, down, mbps);
             prop_assert_eq!(of_one.len(), expected.len());
             for (&&(due, number), &(at, of)) in of_one.iter().zip(&expected) {
-                prop_assert_eq!(number, of);
+                prop_assert_eq!(number, of as u64);
                 prop_assert!(due.abs_diff(at) <= 1, "packet {} at {}, not {}", number, due, at);
             }
         }
@@ -364,7 +364,7 @@ proptest! {
             let stamps = "0\n1\n1\n4\n";
             let mut config = config(&[("loss_ratio: 0.0", "loss_ratio: 0.05")]);
             config.ues[0].queue.dl = QueueLimit::Bytes(9000).into();
-            let mut link: Link<usize> = replay(stamps, &config);
+            let mut link: Link<u64> = replay(stamps, &config);
             let (mut now, mut last, mut out, mut rows) = (0, 0, Vec::new(), Vec::new());
             for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {
                 now += gap;
@@ -372,7 +372,7 @@ proptest! {
                     last = next;
                     out.extend(departures(&mut link, last));
                 }
-                link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number), now);
+                link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number as u64), now);
             }
             out.extend(departures(&mut link, 5 * SECOND));
             rows.extend(link.samples());

@@ -6,7 +6,7 @@ use std::path::Path;
 use nr_link_model::config::QueueLimit;
 use nr_link_model::{Place, Problem, ResolvedConfig, ResolvedLink};
 
-const VALID: &str = include_str!("common/link.yaml");
+const VALID: &str = include_str!("../common/link.yaml");
 
 /// Returns the problem of the valid file with one change.
 fn problem(from: &str, to: &str) -> Problem {
@@ -25,7 +25,7 @@ fn error(from: &str, to: &str) -> String {
 
 #[test]
 fn the_documented_example_is_valid_and_its_files_start_at_its_folder() {
-    let document = include_str!("../../../docs/link-config.md");
+    let document = include_str!("../../../../docs/link-config.md");
     let yaml = document
         .split("```")
         .nth(1)
@@ -338,7 +338,7 @@ fn every_problem_names_its_line_rule_and_fix() {
 
 #[test]
 fn the_largest_example_is_valid() {
-    let text = include_str!("../../fuzz/seeds/link_config/several-ues.yaml");
+    let text = include_str!("../../../fuzz/seeds/link_config/several-ues.yaml");
     let config = ResolvedConfig::parse(text, Path::new("link.yaml")).expect("valid");
     let carriers = &config.radio().expect("there is one").carriers;
     assert_eq!(carriers.len(), 8);

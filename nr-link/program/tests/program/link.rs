@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Real traffic of this machine's kernel through the link, between network namespaces.
 
-mod testbed;
-
 use std::process::Command;
 use std::time::Duration;
 
+use crate::testbed::{
+    NrLink, SERVER, Testbed, UE, error_message, needs_a_testbed, nr_link, write_config,
+};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use testbed::{NrLink, SERVER, Testbed, UE, error_message, nr_link};
 
 fn has_device(testbed: &Testbed, netns: &str) -> bool {
     testbed
@@ -295,7 +295,7 @@ fn without_privileges_the_error_names_the_required_ones() {
 #[test]
 fn check_needs_no_privileges_and_rejects_values_outside_the_standard() {
     let testbed_free = tempfile::tempdir().unwrap();
-    let config = testbed::write_config(testbed_free.path(), 106, 1.0, ["a", "b"]);
+    let config = write_config(testbed_free.path(), 106, 1.0, ["a", "b"]);
     let check = || {
         Command::new(env!("CARGO_BIN_EXE_nr-link"))
             .args(["check", "--config"])
@@ -421,7 +421,7 @@ fn packets_reach_each_of_three_ues_and_each_is_counted() {
 #[test]
 fn one_of_several_ues_without_an_address_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let config = testbed::write_config(folder.path(), 24, 1.0, ["a", "b"]);
+    let config = write_config(folder.path(), 24, 1.0, ["a", "b"]);
     let text = std::fs::read_to_string(&config).unwrap();
     let two = "{name: ue1, addresses: [10.0.0.2]}, {name: ue2}";
     std::fs::write(&config, text.replace("{name: ue1, netns: b}", two)).unwrap();

@@ -2,9 +2,7 @@
 //! The uplink of a UE whose power does not suffice for the whole carrier, compared with a
 //! calculated link budget.
 
-mod common;
-
-use common::{SECOND, config, link, saturate, scenario};
+use crate::common::{SECOND, config, link, saturate, scenario};
 use nr_link_model::radio::McsTable;
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
 use nr_link_model::radio::tbs::{Allocation, transport_block_bits};

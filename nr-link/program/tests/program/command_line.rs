@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Errors of the command line, and a reader that closes its output.
 
-mod testbed;
-
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::testbed::write_config;
 
 fn nr_link(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_nr-link"))
@@ -19,7 +19,7 @@ fn nr_link(arguments: &[&str]) -> Output {
 #[test]
 fn wrong_input_is_one_message_and_code_2() {
     let folder = tempfile::tempdir().unwrap();
-    let config = testbed::write_config(folder.path(), 106, 1.0, ["a", "b"]);
+    let config = write_config(folder.path(), 106, 1.0, ["a", "b"]);
     let config = config.to_str().unwrap();
     let here = folder.path().to_str().unwrap();
     for (arguments, words) in [
@@ -91,7 +91,7 @@ fn wrong_input_is_one_message_and_code_2() {
 #[test]
 fn problems_are_printed_as_json_on_request() {
     let folder = tempfile::tempdir().unwrap();
-    let config = testbed::write_config(folder.path(), 107, 1.0, ["a", "b"]);
+    let config = write_config(folder.path(), 107, 1.0, ["a", "b"]);
     let config = config.to_str().unwrap();
     for (arguments, place, rule) in [
         (
@@ -140,7 +140,7 @@ fn problems_are_printed_as_json_on_request() {
 #[test]
 fn a_reader_that_closes_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let config = testbed::write_config(folder.path(), 106, 1.0, ["a", "b"]);
+    let config = write_config(folder.path(), 106, 1.0, ["a", "b"]);
     let mut child = Command::new(env!("CARGO_BIN_EXE_nr-link"))
         .args([
             "capacity",

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Queue management in a closed loop: senders that halve their window keep the wait at the target.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::{MS, SECOND, capacity_scenario, config, flat, link};
+use crate::common::{MS, SECOND, capacity_scenario, config, flat, link};
 use nr_link_model::aqm::{Aqm, CoDel, Pie};
 use nr_link_model::config::{Queue, QueueLimit};
 use nr_link_model::scenario::Scenario;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tries the stored inputs of fuzzing, and mutations of them, with every test run.
 
-#[path = "../fuzz/src/lib.rs"]
+#[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
-#[path = "../../../tests/support/fuzz_seeds.rs"]
+#[path = "../../../../tests/support/fuzz_seeds.rs"]
 mod seeds;
 
 use std::path::Path;

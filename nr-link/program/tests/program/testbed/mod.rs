@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two hosts with nr-link between them: network namespaces that are removed at the end of the test.
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "tests and benchmarks each use a part of it"
+)]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -40,15 +44,15 @@ pub fn missing() -> Option<&'static str> {
 }
 
 /// Skips the test on a machine that cannot run it, and prints why.
-#[macro_export]
 macro_rules! needs_a_testbed {
     () => {
-        if let Some(reason) = testbed::missing() {
+        if let Some(reason) = $crate::testbed::missing() {
             eprintln!("skipped: {reason}");
             return;
         }
     };
 }
+pub(crate) use needs_a_testbed;
 
 impl Testbed {
     pub fn new() -> Self {

@@ -2,9 +2,7 @@
 //! The shares of UEs on a carrier. The reference does not depend on the scheduler's code: it takes
 //! the rate of each UE alone in each interval, and allocates the slots by the rule of the paper.
 
-mod common;
-
-use common::{MS, SECOND, config, link, packet, scenario};
+use crate::common::{MS, SECOND, config, flat, link, packet, scenario};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, Link, Port, ResolvedConfig, Source, UeId};
 
@@ -56,7 +54,7 @@ fn fdd(ues: usize, scheduler: &str) -> ResolvedConfig {
 }
 
 /// Returns the block bytes of each UE in each sample, with full queues in both directions.
-fn saturated(mut link: Link<()>, direction: Direction) -> Vec<Vec<f64>> {
+fn saturated(mut link: Link<u64>, direction: Direction) -> Vec<Vec<f64>> {
     let mut samples = vec![Vec::new(); link.ues()];
     let mut before = vec![0; link.ues()];
     for now in (0..SECONDS * SECOND).step_by(MS as usize) {
@@ -68,7 +66,7 @@ fn saturated(mut link: Link<()>, direction: Direction) -> Vec<Vec<f64>> {
                     Direction::Downlink => Port::Core { ue: UeId(ue) },
                     Direction::Uplink => Port::Ue(UeId(ue)),
                 };
-                link.enqueue(from, packet(1500, ()), now);
+                link.enqueue(from, packet(1500, 0), now);
             }
         }
         for sample in link.samples() {
@@ -179,7 +177,7 @@ fn max_ci_serves_the_ue_with_the_best_channel_only() {
 fn resources_that_a_ue_does_not_need_go_to_the_others() {
     let config = fdd(3, "{proportional_fair: {}}");
     let source = Source::of_each(&scenarios(), &config).expect("playable");
-    let mut link: Link<()> = Link::new(&config, source).expect("a channel for each");
+    let mut link: Link<u64> = Link::new(&config, source).expect("a channel for each");
     for now in (0..4 * SECOND).step_by(MS as usize) {
         link.advance(now);
         while link.dequeue().is_some() {}
@@ -191,7 +189,7 @@ fn resources_that_a_ue_does_not_need_go_to_the_others() {
                 4
             };
             for _ in 0..count {
-                link.enqueue(Port::Core { ue: UeId(ue) }, packet(1000, ()), now);
+                link.enqueue(Port::Core { ue: UeId(ue) }, packet(1000, 0), now);
             }
         }
         link.samples();
@@ -204,7 +202,7 @@ fn resources_that_a_ue_does_not_need_go_to_the_others() {
 
 /// Returns the bytes of each of `ues` equal UEs in 2 s; those that are `busy` have full queues.
 fn alike(config: &ResolvedConfig, direction: Direction, busy: impl Fn(usize) -> bool) -> Vec<f64> {
-    let mut link: Link<()> = link(config, &common::flat(18.0));
+    let mut link: Link<u64> = link(config, &flat(18.0));
     for now in (0..2 * SECOND).step_by(MS as usize) {
         link.advance(now);
         while link.dequeue().is_some() {}
@@ -213,7 +211,7 @@ fn alike(config: &ResolvedConfig, direction: Direction, busy: impl Fn(usize) -> 
                 Direction::Downlink => Port::Core { ue: UeId(ue) },
                 Direction::Uplink => Port::Ue(UeId(ue)),
             };
-            (0..3).for_each(|_| link.enqueue(from, packet(1500, ()), now));
+            (0..3).for_each(|_| link.enqueue(from, packet(1500, 0), now));
         }
         link.samples();
     }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The time at which RLC handles data that HARQ gave up.
 
-mod common;
-
-use common::{MS, config, flat, link, packet};
+use crate::common::{MS, config, flat, link, packet};
 use nr_link_model::{Direction, Link, Nanos, Port, UeId};
 
 /// Returns when a packet that no transmission delivers is given up, relative to its entry into the
@@ -19,10 +17,10 @@ fn given_up_after(t_reassembly_ms: u64) -> Nanos {
         ("dl: {delay_ms: 10.0", "dl: {delay_ms: 0.0"),
     ]);
     // MCS 28 needs 19 dB; four transmissions add 6 dB to the channel's SINR.
-    let mut link: Link<()> = link(&config, &flat(-3.0));
+    let mut link: Link<u64> = link(&config, &flat(-3.0));
     let sent = 100 * MS;
     link.advance(sent);
-    link.enqueue(Port::Core { ue: UeId(0) }, packet(1500, ()), sent);
+    link.enqueue(Port::Core { ue: UeId(0) }, packet(1500, 0), sent);
     let lost = |now: &Nanos| {
         link.advance(*now);
         link.totals(UeId(0), Direction::Downlink).rlc_losses > 0

@@ -27,7 +27,7 @@ fn config() -> ResolvedConfig {
         ("mcs_table: 64qam", "mcs_table: 256qam"),
         ("dl: {packets: 3200}", "dl: {bytes: 20000000}"),
     ];
-    let mut text = include_str!("common/link.yaml").to_owned();
+    let mut text = include_str!("../common/link.yaml").to_owned();
     for (from, to) in changes {
         assert!(text.contains(from), "{from:?} is not in link.yaml");
         text = text.replacen(from, to, 1);
@@ -52,7 +52,7 @@ fn saturation_mbps(scenario: &Scenario, config: &ResolvedConfig, seed: u64) -> f
             let packet = Packet {
                 bytes: PAYLOAD_BYTES + UDP_IP_BYTES,
                 ecn: Ecn::NotEct,
-                payload: (),
+                payload: 0,
             };
             link.enqueue(Port::Core { ue: UeId(0) }, packet, ms * MS);
             sent += 1;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Conservation: for any arrivals, no packet is created, duplicated or reordered, and the counters add up.
 
-mod common;
-
-use common::{MS, SECOND, config, flat, link, packet, saturate};
+use crate::common::{MS, SECOND, config, flat, link, packet, saturate};
 use nr_link_model::{Delivery, Direction, Link, Nanos, Port, UeId};
 use proptest::prelude::*;
 

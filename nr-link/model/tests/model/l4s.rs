@@ -2,11 +2,9 @@
 //! DualPI2 and a step threshold in a closed loop: a scalable sender with ECT(1), a CUBIC sender without ECN, over a
 //! constant rate.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::{MS, SECOND, capacity_scenario, config, link};
+use crate::common::{MS, SECOND, capacity_scenario, config, link};
 use nr_link_model::aqm::{Aqm, DualPi2, Step};
 use nr_link_model::config::{Queue, QueueLimit};
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals, UeId};

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The number of layers is the one that carries the most, as of its report.
 
-mod common;
-
-use common::{MS, SECOND, config, flat, link, saturate, scenario};
+use crate::common::{MS, SECOND, config, flat, link, saturate, scenario};
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
 use nr_link_model::radio::{Mcs, McsTable};
 use nr_link_model::{Direction, Link, MacSample, Port, ResolvedConfig, UeId};
@@ -37,7 +35,7 @@ fn with(layers: &str, more: &str) -> ResolvedConfig {
 }
 
 fn samples(config: &ResolvedConfig, sinr_db: f64) -> Vec<MacSample> {
-    let mut link: Link<()> = link(config, &flat(sinr_db));
+    let mut link: Link<u64> = link(config, &flat(sinr_db));
     link.advance(SECOND / 10);
     link.samples().collect()
 }
@@ -140,7 +138,7 @@ fn a_rank_is_used_one_csi_delay_after_its_measurement() {
          noise: {sinr_db: [[0, -20], [0.1, -20], [0.1001, 40], [30, 40]]}}",
     );
     let config = with("{dl: 4, ul: 1}", "csi: {period_slots: 16, delay_slots: 7}");
-    let mut link: Link<()> = link(&config, &jump);
+    let mut link: Link<u64> = link(&config, &jump);
     link.advance(SECOND / 5);
     let ranks: Vec<_> = link
         .samples()

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Radio throughput and delay against the values and curves of the standard.
 
-mod common;
-
-use common::{SECOND, config, flat, link, packet, saturate, scenario};
+use crate::common::{SECOND, config, flat, link, packet, saturate, scenario};
 use nr_link_model::config::PerDirection;
 use nr_link_model::radio::bler::{CodeBlocks, block_error_ratio};
 use nr_link_model::radio::tbs::{Allocation, transport_block_bits};

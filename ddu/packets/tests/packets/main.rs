@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The tests of the reader in one program.
+
+mod arbitrary_bytes;
+mod fuzz_seeds;

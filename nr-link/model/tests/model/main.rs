@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The tests of the model in one program: the model is linked once.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod capacity;
+mod carriers;
+mod channel_statistics;
+mod config;
+mod conservation;
+mod fuzz_seeds;
+mod golden;
+mod l4s;
+mod layers;
+mod liveness;
+mod oai_profile;
+mod path;
+mod peak_rates;
+mod queue_management;
+mod radio;
+mod rank;
+mod recovery;
+mod scenario_files;
+mod scenario_series;
+mod scenario_urban_mmwave;
+mod schedulers;
+mod uplink_power;
