@@ -76,8 +76,8 @@ def probe(folder: Path, rights: Rights) -> dict[str, Any]:
         contained(words, wanted), stdout=subprocess.PIPE, text=True, env=environment
     )
     assert ran.returncode == 7
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    report: dict[str, Any] = json.loads(ran.stdout)
+    return report
 
 
 @needs_all
@@ -86,21 +86,21 @@ def test_a_contained_program_reaches_its_own_file_only(
 ) -> None:
     monkeypatch.delenv("SUDO_UID", raising=False)
     before = tmp_path.stat()
-    found = probe(tmp_path, Rights())
+    report = probe(tmp_path, Rights())
     if os.geteuid() == 0:
-        assert set(found["ids"]) == {65534}
-        assert found["groups"] == []
-    assert set(found["capabilities"]) == {"0" * 16}
-    assert found["privileges"] == ["1"]
-    assert found["processes"] == ["1", "2"]
-    assert found["own"] is found["scratch"] is None
-    assert found["other"] == "Read-only file system"
-    assert found["outside"] in ("Read-only file system", "Permission denied")
-    assert (found["read"], found["services"], found["password"]) == ("to read", [], None)
+        assert set(report["ids"]) == {65534}
+        assert report["groups"] == []
+    assert set(report["capabilities"]) == {"0" * 16}
+    assert report["privileges"] == ["1"]
+    assert report["processes"] == ["1", "2"]
+    assert report["own"] is report["scratch"] is None
+    assert report["other"] == "Read-only file system"
+    assert report["outside"] in ("Read-only file system", "Permission denied")
+    assert (report["read"], report["services"], report["password"]) == ("to read", [], None)
     refused = "Permission denied"
-    assert (found["unix"], found["packet"], found["udp"]) == (refused, refused, refused)
-    assert found["pairs"] == [refused, refused, None]
-    assert found["kill"] == "No such process"
+    assert (report["unix"], report["packet"], report["udp"]) == (refused, refused, refused)
+    assert report["pairs"] == [refused, refused, None]
+    assert report["kill"] == "No such process"
     assert (tmp_path / "own").read_text() == "x"
     assert {(tmp_path / one).stat().st_uid for one in ("own", "other")} == {before.st_uid}
     assert not Path("/dev/shm/x").exists()
@@ -108,9 +108,9 @@ def test_a_contained_program_reaches_its_own_file_only(
 
 @needs_all
 def test_a_program_that_sends_has_the_network_it_is_started_in(tmp_path: Path) -> None:
-    found = probe(tmp_path, Rights(keeps_network=True, socket_families=SENDING))
-    assert (found["udp"], found["unix"]) == (None, "Permission denied")
-    assert found["interfaces"] == [name for _, name in socket.if_nameindex()]
+    report = probe(tmp_path, Rights(keeps_network=True, socket_families=SENDING))
+    assert (report["udp"], report["unix"]) == (None, "Permission denied")
+    assert report["interfaces"] == [name for _, name in socket.if_nameindex()]
 
 
 @needs_all

@@ -79,13 +79,13 @@ def test_ctrl_c_before_the_imports_ends_without_a_traceback(
     program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command's modules take most of the first second to import."""
-    found = []
+    handlers = []
     slow = types.ModuleType(f"{program}.cli.main")
-    slow.main = lambda: found.append(signal.getsignal(signal.SIGINT))  # type: ignore[attr-defined]
+    slow.main = lambda: handlers.append(signal.getsignal(signal.SIGINT))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, slow.__name__, slow)
     before = signal.getsignal(signal.SIGINT)
     try:
         importlib.import_module(f"{program}.__main__").main()
     finally:
         signal.signal(signal.SIGINT, before)
-    assert found == [signal.SIG_DFL]
+    assert handlers == [signal.SIG_DFL]
