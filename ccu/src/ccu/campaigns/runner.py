@@ -13,7 +13,7 @@ from ccu import congestion, scenarios
 from ccu.campaigns import stopping
 from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell, cells
-from ccu.campaigns.engines import Engine, Listener
+from ccu.campaigns.engines import Engine, Listener, Outcome
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.keeping import reduce
 from ccu.campaigns.sharing import Neighbours
@@ -23,7 +23,7 @@ from ccu.runs import trial
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import check_traffic_is_carried, driver_of
 from ddu.campaign.attempts import Attempts, State
-from ddu.campaign.definition import Point, StopRule
+from ddu.campaign.definition import Keep, Point, StopRule
 from ddu.console.problems import Problem, RefusedError, Where, problems_of, refusal
 
 _WITHOUT_EFFECT_ON_RADIO_TIME = {"flows", "cc_params", "seed", "duration_s", "scenario", "rtt_ms"}
@@ -284,10 +284,18 @@ def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
         with closing(engine.attempts(work.to_do(), listener)) as outcomes:
             for outcome in outcomes:
                 tried = True
-                work.update(outcome.cell)
+                result = work.update(outcome.cell).result
+                if outcome.error and result:
+                    outcome = _completed(outcome.cell, result.path, work.folder.campaign.keep)
                 listener.ended(outcome)
         if not tried:
             return
+
+
+def _completed(cell: Cell, run: Path, keep: Keep) -> Outcome:
+    """Keep what the campaign keeps of a complete run whose process was lost before it did so."""
+    with Analyst() as analyst:
+        return Outcome(cell, None, reduce(run, keep, analyst))
 
 
 def _reduce_earlier_runs(work: Work, listener: Listener) -> None:

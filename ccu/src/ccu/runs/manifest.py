@@ -22,6 +22,7 @@ from ccu.spec.experiment import Experiment, FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
 from ddu.installation import CHECKOUT, data
+from ddu.run import durable
 from ddu.run.integrity import described, regular_files
 from ddu.run.manifest import SCHEMA_VERSION, read_content, write_json, write_manifest
 
@@ -69,6 +70,7 @@ class Manifest:
 
     def finish(self, **changes: Any) -> None:
         """Write the last changes, and the digests of the raw data, which are complete."""
+        durable.sync_tree(self._directory / "raw")
         raw = regular_files(self._directory / "raw")
         write_manifest(self._directory, self.content | changes, described(self._directory, raw))
         self._last.release()
@@ -134,23 +136,24 @@ class UnfinishedRun:
     directory: str
 
     def remove(self) -> list[str]:
-        """Mark the run as failed in its run.json."""
+        """Mark the run as failed in its run.json, and remove what was to become one."""
         file = Path(self.directory, "run.json")
+        last = LastRecord(file.parent)
         try:
             content = json.loads(file.read_text())
         except (OSError, ValueError):
-            return []
-        if content.get("status") != "running":
-            return []
-        reason = "ccu was killed; its resources were removed later"
-        content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
-        last = LastRecord(file.parent)
-        try:
-            write_json(file, content)
-            last.release()
-        except OSError:
-            last.write(content)
-        return [f"marked {self.directory} as failed"]
+            content = {}
+        running = content.get("status") == "running"
+        if running:
+            reason = "ccu was killed; its resources were removed later"
+            content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
+            try:
+                write_json(file, content)
+            except OSError:
+                last.write(content)
+        last.release()
+        durable.discard_part(file)
+        return [f"marked {self.directory} as failed"] if running else []
 
 
 def software_of(experiment: Experiment) -> dict[str, Any]:
@@ -174,7 +177,7 @@ def _revision() -> dict[str, Any]:
     if CHECKOUT is None:
         kept = data("ccu", "revision.json")
         return dict(json.loads(kept.read_bytes())) if kept.exists() else _revision_of(None, None)
-    git = ["git", "-c", f"safe.directory={CHECKOUT}", "-C", str(CHECKOUT)]
+    git = ["git", "--no-optional-locks", "-c", f"safe.directory={CHECKOUT}", "-C", str(CHECKOUT)]
     revision = _output([*git, "rev-parse", "HEAD"])
     return _revision_of(revision, _output([*git, "status", "--porcelain"]) if revision else None)
 

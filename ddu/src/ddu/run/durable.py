@@ -35,7 +35,7 @@ def sync_tree(folder: Path) -> None:
 
 def write_text(file: Path, text: str) -> None:
     """Write a file that is the old one or the new one at every instant, also after a crash."""
-    part = file.with_suffix(".part")
+    part = _part_of(file)
     try:
         with part.open("w", encoding="utf-8") as to:
             to.write(text)
@@ -43,10 +43,19 @@ def write_text(file: Path, text: str) -> None:
             os.fsync(to.fileno())
         part.replace(file)
     except OSError:
-        with suppress(OSError):
-            part.unlink()
+        discard_part(file)
         raise
     sync(file.parent)
+
+
+def discard_part(file: Path) -> None:
+    """Remove what a killed process has left of a new file, before it had its name."""
+    with suppress(OSError):
+        _part_of(file).unlink()
+
+
+def _part_of(file: Path) -> Path:
+    return file.with_suffix(".part")
 
 
 def rename_durably(made: Path, target: Path) -> None:

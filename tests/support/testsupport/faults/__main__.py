@@ -2,7 +2,7 @@
 """Injects faults into the commands, and exits with 1 if one of them had a wrong outcome.
 
 python -m testsupport.faults                         every fault; continues where it was ended
-python -m testsupport.faults --cpu-s 15 --seed 3     a sample of as much processor time
+python -m testsupport.faults --sample 2 --seed 3      a sample: about two of each kind
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import importlib
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,13 +21,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import islice
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 import ccu
 import ddu
 from testsupport.faults import replayed_testbed
-from testsupport.faults.calls import KILL, Fault, Kind, Shared
+from testsupport.faults.calls import KILL, POWER, Fault, Kind, Shared
 from testsupport.faults.inject import Injected, Injector
 from testsupport.faults.processes import adopt_orphans
 from testsupport.faults.subjects import Analyze, Campaign, Import, Publish, Run, Subject
@@ -71,14 +71,14 @@ def main() -> int:
         gc.freeze()
         adopt_orphans()
         injectors = [Injector(one, shared, folder / one.name) for one in subjects]
-        if options.cpu_s:
-            return _sample(injectors, options.cpu_s, options.seed)
+        if options.sample:
+            return _sample(injectors, options.sample, options.seed)
         return _everything(injectors, Path(options.journal))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m testsupport.faults", description=__doc__)
-    parser.add_argument("--cpu-s", type=float, help="processor time of a sample, s")
+    parser.add_argument("--sample", type=int, help="faults of each kind, of each command")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
     parser.add_argument("--journal", default=".tools/faults.jsonl", help="outcomes so far")
     parser.add_argument("subjects", nargs="*", default=list(_SUBJECTS), metavar="COMMAND",
@@ -147,35 +147,25 @@ _SUBJECTS: dict[str, Callable[[ExitStack], Subject]] = {
 
 def _faults(injector: Injector) -> Iterator[Fault]:
     """Yield every fault of a command, those that end it first."""
-    for kind in (KILL, *(one.name for one in Kind)):
+    counts = injector.count()
+    for kind in (KILL, POWER, *(one.name for one in Kind)):
         assert kind is not None
-        calls = injector.count(kind)
+        calls = sum(counts[one] for one in Kind if one in Fault(kind, 1).kinds)
         step = max(1, calls // _MOST_OF_MEMORY) if kind == Kind.MEMORY.name else 1
         yield from (Fault(kind, number) for number in range(1, calls + 1, step))
 
 
-def _sample(injectors: list[Injector], cpu_s: float, seed: int) -> int:
-    """Inject random faults, one command after the other, until the time is used."""
+def _sample(injectors: list[Injector], number: int, seed: int) -> int:
+    """Inject random faults: so many of a kind, evenly, and four times as many losses of power."""
     draw = random.Random(seed)
-    faults = {}
-    for one in injectors:
-        faults[one] = list(_faults(one))
-        draw.shuffle(faults[one])
     outcomes = []
-    while _cpu_s() < cpu_s and any(faults.values()):
-        for one in injectors:
-            outcomes += [one.inject(fault) for fault in islice(_popped(faults[one]), 1)]
+    for one in injectors:
+        for kind, of_kind in groupby(_faults(one), key=attrgetter("kind")):
+            faults = list(of_kind)
+            step = max(1, len(faults) // (number * (4 if kind == POWER else 1)))
+            chosen = faults[draw.randrange(step) :: step]
+            outcomes += [one.inject(fault) for fault in chosen]
     return _report(outcomes)
-
-
-def _popped(faults: list[Fault]) -> Iterator[Fault]:
-    while faults:
-        yield faults.pop()
-
-
-def _cpu_s() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def _everything(injectors: list[Injector], journal: Path) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from testsupport.faults import processes
-from testsupport.faults.calls import KILL, Fault, Kind, Shared
+from testsupport.faults.calls import POWER, Fault, Kind, Shared
 from testsupport.faults.subjects import Subject
 
 _COUNTING = 1 << 60
@@ -44,11 +44,11 @@ class Injector:
         subject.prepare(self._template)
         self._expected: Any = None
 
-    def count(self, kind: str) -> int:
-        """Return how many calls of the kind the command makes when nothing fails."""
+    def count(self) -> dict[Kind, int]:
+        """Return how many calls of each kind the command makes when nothing fails."""
         work = self._fresh()
         try:
-            ended, calls, _ = self._command(work, Fault(kind, _COUNTING))
+            ended, calls, _ = self._command(work, Fault(Kind.WRITE.name or "", _COUNTING))
             assert ended.code == 0, f"{self.subject.name} fails without a fault: {ended.printed}"
             self._expected = self._check(work)
             assert self._expected is not None, f"{self.subject.name} made nothing"
@@ -64,12 +64,14 @@ class Injector:
         try:
             ended, _, fired = self._command(work, fault)
             outcome, complaint = self._judge(fault, ended, fired)
+            if fault.kind == POWER and outcome == "killed":
+                self._shared.lose_unsynced(work)
             made = self._check(work)
             warned = self.subject.warning and self.subject.warning in ended.printed
             if outcome == "success" and not complaint and not warned and made != self._expected:
                 complaint = f"it says success, and has made {made}, not {self._expected}"
             self._clean(work)
-            complaint = complaint or self._next(work)
+            complaint = complaint or self._next(work, fault.kind == POWER)
         except (processes.HangsError, AssertionError) as error:
             complaint = complaint or str(error)
         finally:
@@ -81,7 +83,7 @@ class Injector:
         shutil.copytree(self._template, work, dirs_exist_ok=True)
         return work
 
-    def _command(self, work: Path, fault: Fault) -> tuple[processes.Ended, int, bool]:
+    def _command(self, work: Path, fault: Fault) -> tuple[processes.Ended, dict[Kind, int], bool]:
         try:
             ended = processes.command(
                 self.subject.command.split(), work, lambda: self._shared.arm(fault)
@@ -95,7 +97,7 @@ class Injector:
         last = ended.printed.strip()[-1500:]
         if not fired:
             return "not reached", "" if ended.code == 0 else f"code {ended.code}: {last}"
-        if fault.kind == KILL and ended.code == -9:
+        if fault.ends and ended.code == -9:
             return "killed", ""
         if ended.code < 0:
             # Libraries in C++ end the process where they cannot have memory.
@@ -118,7 +120,7 @@ class Injector:
     def _clean(self, work: Path) -> None:
         processes.result_of(lambda: self.subject.before_next(work))
 
-    def _next(self, work: Path) -> str:
+    def _next(self, work: Path, rebooted: bool) -> str:
         """Run the command again, without a fault; return what is wrong then."""
         ended = processes.command(self.subject.command.split(), work, lambda: None)
         if ended.code != 0:
@@ -126,5 +128,5 @@ class Injector:
         if (made := self._check(work)) != self._expected:
             return f"the next command made {made}, not {self._expected}"
         self._clean(work)
-        remains = self.subject.remains(work)
+        remains = self.subject.remains(work, rebooted)
         return f"the next command leaves {', '.join(remains)}" if remains else ""

@@ -3,6 +3,8 @@
 //
 // The file that FAULTS_STATE names is mapped by every process of a command, so that their calls are
 // counted together. Without it, or while `kinds` is 0, every call is the C library's.
+//
+// It also marks the files whose content is not on disk (fsync(2)): a loss of power would take it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,16 +25,23 @@
 // Bits of `kinds`, as testsupport.faults.calls names them.
 enum { WRITE = 1, FSYNC = 2, RENAME = 4, MKDIR = 8, OPEN = 16, REMOVE = 32, SEND = 64, MEMORY = 128 };
 
+// A prime number: inodes of one command lie close together, or a power of two apart.
+enum { UNSYNCED = 65521 };
+
 struct state {
 	_Atomic unsigned kinds;
-	_Atomic int error; // 0: the process is killed
+	_Atomic int error; // 0: the process is killed; -1: power is lost after the call
 	_Atomic long at;   // the number of the call, from 1
 	_Atomic long count;
 	_Atomic int fired;
+	_Atomic int command; // its process, which may have others
+	_Atomic long counts[8]; // of each kind
+	_Atomic unsigned char unsynced[UNSYNCED]; // by the number of the inode, modulo UNSYNCED
 };
 
 static struct state nowhere;
 static struct state *state = &nowhere;
+static int takes_part; // Not the process that injects, and not the store's server.
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -45,18 +54,49 @@ __attribute__((constructor)) static void begin(void)
 	syscall(SYS_close, file);
 	if (mapped != MAP_FAILED)
 		state = mapped;
+	takes_part = state->kinds != 0;
+}
+
+// Lets this process, and those that it forks, meet the fault.
+void faults_take_part(void)
+{
+	takes_part = 1;
+	state->command = syscall(SYS_getpid);
 }
 
 // Whether this call is the one to fail; errno is set.
 static int due(unsigned kind)
 {
+	if (!takes_part || !state->kinds)
+		return 0;
+	++state->counts[__builtin_ctz(kind)];
 	if (!(state->kinds & kind) || ++state->count != state->at)
 		return 0;
 	state->fired = 1;
 	if (!state->error)
 		syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+	if (state->error < 0)
+		return 0; // The call is done first: lose_power().
 	errno = state->error;
 	return 1;
+}
+
+// Ends the command where its power is to be lost after this call.
+static void lose_power(unsigned kind)
+{
+	if (takes_part && state->kinds & kind && state->error < 0 && state->count == state->at) {
+		syscall(SYS_kill, state->command, SIGKILL);
+		syscall(SYS_kill, 0, SIGKILL);
+	}
+}
+
+static void mark(int descriptor, int unsynced)
+{
+	struct stat status;
+	int before = errno;
+	if (takes_part && state->kinds && !fstat(descriptor, &status) && S_ISREG(status.st_mode))
+		state->unsynced[status.st_ino % UNSYNCED] = unsynced;
+	errno = before;
 }
 
 #define REAL(name) ((__typeof__(&name))real(#name))
@@ -82,7 +122,7 @@ static void *real(const char *name)
 static int is_file(int descriptor)
 {
 	struct stat status;
-	return state->kinds & WRITE && !fstat(descriptor, &status) && S_ISREG(status.st_mode);
+	return state->kinds && !fstat(descriptor, &status) && S_ISREG(status.st_mode);
 }
 
 #define CALL_ON_FILE(type, name, parameters, arguments, descriptor)                                 \
@@ -93,6 +133,7 @@ static int is_file(int descriptor)
 			return -1;                                                                  \
 		if (!known)                                                                         \
 			known = REAL(name);                                                         \
+		mark(descriptor, 1);                                                                \
 		return known arguments;                                                             \
 	}
 
@@ -113,16 +154,33 @@ CALL_ON_FILE(int, ftruncate, (int file, off_t size), (file, size), file)
 CALL_ON_FILE(int, ftruncate64, (int file, off64_t size), (file, size), file)
 CALL(WRITE, errno, int, posix_fallocate, (int file, off_t at, off_t size), (file, at, size))
 CALL(WRITE, errno, int, posix_fallocate64, (int file, off64_t at, off64_t size), (file, at, size))
-CALL(FSYNC, -1, int, fsync, (int file), (file))
-CALL(FSYNC, -1, int, fdatasync, (int file), (file))
-CALL(RENAME, -1, int, rename, (const char *from, const char *to), (from, to))
-CALL(RENAME, -1, int, renameat, (int in, const char *from, int into, const char *to),
-     (in, from, into, to))
-CALL(RENAME, -1, int, renameat2, (int in, const char *from, int into, const char *to, unsigned flags),
-     (in, from, into, to, flags))
-CALL(RENAME, -1, int, link, (const char *from, const char *to), (from, to))
-CALL(RENAME, -1, int, linkat, (int in, const char *from, int into, const char *to, int flags),
-     (in, from, into, to, flags))
+
+// A call after which something else holds on the disk, if it succeeds.
+#define CALL_ON_DISK(kind, name, parameters, arguments, then)                                       \
+	int name parameters                                                                         \
+	{                                                                                           \
+		static __typeof__(&name) known;                                                     \
+		if (due(kind))                                                                      \
+			return -1;                                                                  \
+		if (!known)                                                                         \
+			known = REAL(name);                                                         \
+		int failed = known arguments;                                                       \
+		if (!failed)                                                                        \
+			then;                                                                       \
+		return failed;                                                                      \
+	}
+#define RENAMING(name, parameters, arguments)                                                       \
+	CALL_ON_DISK(RENAME, name, parameters, arguments, lose_power(RENAME))
+
+CALL_ON_DISK(FSYNC, fsync, (int file), (file), mark(file, 0))
+CALL_ON_DISK(FSYNC, fdatasync, (int file), (file), mark(file, 0))
+RENAMING(rename, (const char *from, const char *to), (from, to))
+RENAMING(renameat, (int in, const char *from, int into, const char *to), (in, from, into, to))
+RENAMING(renameat2, (int in, const char *from, int into, const char *to, unsigned flags),
+	 (in, from, into, to, flags))
+RENAMING(link, (const char *from, const char *to), (from, to))
+RENAMING(linkat, (int in, const char *from, int into, const char *to, int flags),
+	 (in, from, into, to, flags))
 CALL(MKDIR, -1, int, mkdir, (const char *path, mode_t mode), (path, mode))
 CALL(MKDIR, -1, int, mkdirat, (int in, const char *path, mode_t mode), (in, path, mode))
 CALL(REMOVE, -1, int, unlink, (const char *path), (path))

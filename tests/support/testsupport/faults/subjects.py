@@ -42,9 +42,14 @@ class Subject(ABC):
     def before_next(self, folder: Path) -> None:  # noqa: B027 - most need nothing
         """Make the next command possible where the first has succeeded."""
 
-    def remains(self, folder: Path) -> list[str]:
-        """Return what killed commands have left, which the next one removes."""
-        patterns = (".analysis-*", ".import-*", ".run.json.reserved", "*.part")
+    def remains(self, folder: Path, rebooted: bool) -> list[str]:
+        """Return what killed commands have left, which the next one removes.
+
+        Records of resources do not survive a reboot: the space of a run's last record stays in it.
+        """
+        patterns = [".analysis-*", ".import-*", "*.part"]
+        if not rebooted:
+            patterns.append(".run.json.reserved")
         return [str(one.relative_to(folder)) for each in patterns for one in folder.rglob(each)]
 
 
