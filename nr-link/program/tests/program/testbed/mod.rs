@@ -3,6 +3,7 @@
 #![allow(
     dead_code,
     unused_imports,
+    unused_macros,
     reason = "tests and benchmarks each use a part of it"
 )]
 
