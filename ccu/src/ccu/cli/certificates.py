@@ -23,7 +23,7 @@ def certificates(
     folder: Annotated[Path, typer.Argument(help="Folder to make.")],
     days: Annotated[int, typer.Option(min=1, max=36500, help="Days until they expire.")] = 365,
 ) -> None:
-    """Make the certificates of a cluster, for `--tls` of its scheduler, workers and clients.
+    """Make the certificates of a cluster, for `--tls` of its members.
 
     Whoever has them runs code on all workers: copy the folder to the machines of the cluster only.
     """

@@ -16,7 +16,7 @@ COMMANDS = {
     "run": "Run one experiment and record it in a new directory.",
     "rerun": "Repeat a run: its experiment, with the scenario that it played.",
     "scheduler": "Start the scheduler of a cluster (docs/scaling.md).",
-    "certificates": "Make the certificates of a cluster.",
+    "certificates": "Make the certificates of a cluster, for `--tls` of its members.",
     "worker": "Offer this machine's testbeds to campaigns (docs/scaling.md).",
     "doctor": "Show what this machine can and cannot do, and how to fix it.",
     "clean": "Remove what killed runs left, and the logs of testbeds that are down.",

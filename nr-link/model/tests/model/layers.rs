@@ -17,6 +17,7 @@ const LAYERS: [&[&str]; 7] = [
         "correlated_process",
         "counters",
         "headers",
+        "input_file",
         "packet",
         "random",
         "range",
