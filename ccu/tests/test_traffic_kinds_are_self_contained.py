@@ -18,6 +18,8 @@ OTHER_MEANINGS = {
     "testbeds/oai/runtime.py": "tcp",
     "testbeds/oai/stack.py": "tcp|udp",
     "scenarios/sources/lumos5g.py": "iperf3",  # how others measured
+    "cli/scheduler.py": "tcp",  # the scheme of an address
+    "host/listening.py": "tcp|udp",  # protocols of sockets
 }
 
 

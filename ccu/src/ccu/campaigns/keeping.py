@@ -50,9 +50,12 @@ def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
         if cost := content.get("cost"):
             cost["analysis_s"] = round(time.monotonic() - began_s, 3)
             cost["analysis_cpu_s"] = answer.cpu_s
-    if level != keep and has(content, keep):
-        _declare(run, content, keep)
-    _drop(run, content)
+    try:
+        if level != keep and has(content, keep):
+            _declare(run, content, keep)
+        _drop(run, content)
+    except OSError as error:
+        return f"its raw data stay, as the disk refuses: {error.strerror}"
     return None
 
 
