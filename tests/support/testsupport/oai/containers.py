@@ -49,6 +49,8 @@ def need(*programs: str) -> None:
 def make_root_file_system(file: Path) -> Path:
     """A tarball of a small Debian with Python, made of packages, not of an image."""
     need("mmdebstrap")
+    # A session that is interrupted leaves no half of it in its place.
+    part = file.with_suffix(".part.tar")
     release = dict(
         line.split("=", 1)
         for line in Path("/etc/os-release").read_text().splitlines()
@@ -57,14 +59,14 @@ def make_root_file_system(file: Path) -> Path:
     made = subprocess.run(
         [
             *("mmdebstrap", "--quiet", "--variant=extract", f"--include={PACKAGES}"),
-            *(release["VERSION_CODENAME"].strip('"'), str(file)),
+            *(release["VERSION_CODENAME"].strip('"'), str(part)),
         ],
         capture_output=True,
         text=True,
     )
     if made.returncode != 0:
         pytest.skip(f"mmdebstrap makes no root file system here: {made.stderr.strip()[-300:]}")
-    return file
+    return part.replace(file)
 
 
 def noted(what: str, process: subprocess.Popen[bytes], *names: str) -> Resources:
