@@ -83,7 +83,7 @@ def test_a_disk_that_takes_no_more_keeps_the_earlier_results(tmp_path: Path) -> 
         [sys.executable, "-c", FULL, run], capture_output=True, text=True, env=os.environ.copy()
     )
     assert ended.returncode == 7, ended.stderr
-    assert "could not be written" in ended.stdout
+    assert "results cannot be written here (File too large)" in ended.stdout
     assert (run / "summary.json").read_bytes() == summary
     assert (run / "report.html").read_bytes() == page
     assert not list(run.glob(".analysis-*"))

@@ -108,12 +108,19 @@ def test_a_cut_off_capture_and_a_future_schema(runs: Runs, tmp_path: Path) -> No
 
     capture = copy / "raw/receiver.pcap"
     capture.write_bytes(capture.read_bytes()[:-10])
+    changed = command("ddu", "analyze", copy)
+    assert changed.returncode == 2
+    assert "receiver.pcap" in changed.stderr
+
+    # A run without digests, as from before there were any.
+    manifest = json.loads((copy / "run.json").read_text())
+    del manifest["integrity"]
+    (copy / "run.json").write_text(json.dumps(manifest))
     assert command("ddu", "analyze", copy).returncode == 0
     summary = json.loads((copy / "summary.json").read_text())
     assert summary["verdict"] == "degraded"
     assert any("receiver.pcap" in reason for reason in summary["verdict_reasons"])
 
-    manifest = json.loads((copy / "run.json").read_text())
     (copy / "run.json").write_text(json.dumps({**manifest, "schema_version": 99}))
     refused = command("ddu", "analyze", copy)
     assert refused.returncode == 2
