@@ -82,3 +82,11 @@ def among(parameters: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters that are files: their values have a folder."""
     written = {key: Path(value).expanduser() for key, value in parameters.items() if "/" in value}
     return {key: str(file) for key, file in written.items() if file.is_file()}
+
+
+def check_paths(parameters: Mapping[str, str]) -> None:
+    """Refuse parameters that name a file which is not there. A contained policy could only say that
+    it may not look."""
+    for key, value in parameters.items():
+        if value.startswith(("/", "./", "../", "~")) and not Path(value).expanduser().exists():
+            raise refusal(f"{value}: no such file", "give a file", key=f"cc_params.{key}")

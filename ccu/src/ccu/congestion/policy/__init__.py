@@ -43,13 +43,14 @@ class Policies(Provider):
         self,
         name: str,  # noqa: ARG002
         file: Path | None,
-        parameters: Mapping[str, str],  # noqa: ARG002
+        parameters: Mapping[str, str],
         *,
         virtual: bool,  # noqa: ARG002
     ) -> None:
         """Look at the syntax only: the policy is executed by `try_out`."""
         assert file
         program.check_syntax(file)
+        files.check_paths(parameters)
 
     def try_out(self, name: str, file: Path | None, parameters: Mapping[str, str]) -> None:  # noqa: ARG002
         assert file
