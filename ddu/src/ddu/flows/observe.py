@@ -14,9 +14,9 @@ from ddu.flows.ack_blocks import AckBlocks, ack_blocks
 from ddu.flows.datagrams import Datagrams, datagrams
 from ddu.flows.delay import one_way_delay
 from ddu.flows.goodput import acknowledged, delivered_in_order
-from ddu.flows.packet_delay import PacketDelays, owd_of_packets, rtt_of_packets
+from ddu.flows.packet_delay import PacketDelays, rtt_of_packets
 from ddu.flows.recovery import Causes, causes
-from ddu.flows.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
+from ddu.flows.rtt import Echoes, Samples, echoes, rtt_by_sequence, rtt_by_timestamps
 from ddu.readers.packets.segments import Acks, Direction, Segments, Stamps
 from ddu.readers.packets.split import NOTHING, SplitCapture
 from ddu.readers.packets.tables import TCP
@@ -78,28 +78,36 @@ class ObservedFlow:
 
     @cached_property
     def rtt(self) -> Samples:
-        return rtt_by_timestamps(self.tsval, self.tsecr)
+        return rtt_by_timestamps(self._echoes)
+
+    @property
+    def packet_rtt(self) -> PacketDelays:
+        return rtt_of_packets(self.sent, self._echoes)
+
+    @cached_property
+    def _echoes(self) -> Echoes:
+        return echoes(self.tsval, self.tsecr)
 
     @property  # asked for once, and as large as the ACKs: not kept
     def rtt_by_sequence(self) -> Samples:
         return rtt_by_sequence(self.sent, self.acks, self.resent)
 
-    @cached_property
+    @property
     def one_way_delay(self) -> Samples:
-        if not self.is_tcp:
-            return self.datagrams.delay
-        return one_way_delay(self.sent, self.received, self.resent)
+        return self._one_way[0]
 
-    @cached_property
-    def packet_rtt(self) -> PacketDelays:
-        return rtt_of_packets(self.sent, self.tsval, self.tsecr)
-
-    @cached_property
+    @property
     def packet_owd(self) -> PacketDelays:
+        delay, segment_count = self._one_way
+        return PacketDelays(delay.value_ms, segment_count)
+
+    @cached_property
+    def _one_way(self) -> tuple[Samples, UInt32]:
+        """The one-way delays, and how many segments each stands for."""
         if not self.is_tcp:
-            delay_ms = self.datagrams.delay.value_ms
-            return PacketDelays(delay_ms, np.ones(len(delay_ms), dtype=np.int64))
-        return owd_of_packets(self.sent, self.received, self.resent)
+            delay = self.datagrams.delay
+            return delay, np.ones(len(delay), dtype=np.uint32)
+        return one_way_delay(self.sent, self.received, self.resent)
 
     @cached_property
     def delivered(self) -> tuple[Int, Int | UInt32]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ddu.flows.rtt import sending_of
-from ddu.readers.packets.segments import Segments, Stamps
-from ddu.schema.arrays import Float, Int
+from ddu.flows.rtt import Echoes
+from ddu.readers.packets.segments import Segments
+from ddu.schema.arrays import Float, Int, UInt32
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class PacketDelays:
     """Delays, and how many packets had each of them."""
 
     value_ms: Float
-    packet_count: Int
+    packet_count: Int | UInt32
 
     def distribution(self, **percents: float) -> dict[str, float | None]:
         """Return mean and percentiles (nearest rank) over the packets; null without packets."""
-        order = np.argsort(self.value_ms, kind="stable")
+        order = np.argsort(self.value_ms)
         value_ms, reached = self.value_ms[order], np.cumsum(self.packet_count[order])
         if not len(reached) or not reached[-1]:
             return dict.fromkeys(["mean", *percents])
@@ -40,30 +40,16 @@ def together(flows: Sequence[PacketDelays]) -> PacketDelays:
     )
 
 
-def rtt_of_packets(sent: Segments, tsval: Stamps, tsecr: Stamps) -> PacketDelays:
+def rtt_of_packets(sent: Segments, echoes: Echoes) -> PacketDelays:
     """Return the RTT of the segments sent, by TCP timestamps.
 
-    A segment has the RTT of its TSval: from the first payload segment sent with it to the first
-    ACK that echoes it. The receiver echoes one of the timestamps that an ACK covers (RFC 7323,
-    section 4.3), so a segment whose TSval is never echoed has the RTT of the next TSval that is.
-    Segments after the last TSval echoed have none.
+    A segment has the RTT of its TSval. The receiver echoes one of the timestamps that an ACK covers
+    (RFC 7323, section 4.3), so a segment whose TSval is never echoed has the RTT of the next TSval
+    that is. Segments after the last TSval echoed have none.
     """
-    value, first_sent = np.unique(tsval.value, return_index=True)
-    echo, first_back = np.unique(tsecr.value, return_index=True)
-    _, echoed, of_back = np.intersect1d(value, echo, assume_unique=True, return_indices=True)
-    begin = tsval.utc_ns[first_sent]
-    rtt_ns = tsecr.utc_ns[first_back[of_back]] - begin[echoed]
-    causal = rtt_ns >= 0
-    echoed, rtt_ns = echoed[causal], rtt_ns[causal]
-    of_value = np.searchsorted(begin, sent.utc_ns, side="right") - 1
-    of_echo = np.searchsorted(echoed, of_value)
-    packets = np.bincount(of_echo, weights=sent.segment_count, minlength=len(echoed) + 1)
-    return PacketDelays(rtt_ns / 1e6, packets[: len(echoed)].astype(np.int64))
-
-
-def owd_of_packets(sent: Segments, received: Segments, resent: tuple[Int, Int]) -> PacketDelays:
-    """Return the one-way delay of the segments received whose bytes were sent once (delay.py)."""
-    sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
-    return PacketDelays(
-        (received.utc_ns[known] - sent_utc_ns) / 1e6, received.segment_count[known].astype(np.int64)
-    )
+    of_value = np.searchsorted(echoes.begin_ns, sent.utc_ns, side="right") - 1
+    of_echo = np.searchsorted(echoes.echoed, of_value)
+    count = len(echoes.echoed)
+    packets = np.bincount(of_echo, weights=sent.segment_count, minlength=count + 1)[:count]
+    rtt_ns = echoes.back_ns - echoes.begin_ns[echoes.echoed]
+    return PacketDelays(rtt_ns / 1e6, packets.astype(np.int64))

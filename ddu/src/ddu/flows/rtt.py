@@ -24,17 +24,35 @@ class Samples:
         return len(self.utc_ns)
 
 
-def rtt_by_timestamps(sent: Stamps, back: Stamps) -> Samples:
-    """Return the RTT by TCP timestamps (RFC 7323, section 4), one sample per TSval.
+@dataclass(frozen=True)
+class Echoes:
+    """The TSvals of a sender, and which of them came back (RFC 7323, section 4)."""
 
-    From the first payload segment sent with TSval v to the first segment that returns with the ACK
-    flag and TSecr v. Unambiguous under retransmission; a clock tick shared by several segments
-    gives one sample, its first, so that waiting for a delayed ACK is not counted again.
-    """
+    begin_ns: Int
+    """The first payload segment sent with each TSval."""
+    echoed: Int
+    """The TSvals that came back, as indices of `begin_ns`; none before it was sent."""
+    back_ns: Int
+    """The first segment with the ACK flag that returned each of these."""
+
+
+def echoes(sent: Stamps, back: Stamps) -> Echoes:
+    """Match the timestamps of both directions, as the sender's capture has them."""
     tsval, first_sent = np.unique(sent.value, return_index=True)
     tsecr, first_back = np.unique(back.value, return_index=True)
-    _, of_sent, of_back = np.intersect1d(tsval, tsecr, assume_unique=True, return_indices=True)
-    return _between(sent.utc_ns[first_sent[of_sent]], back.utc_ns[first_back[of_back]])
+    _, echoed, of_back = np.intersect1d(tsval, tsecr, assume_unique=True, return_indices=True)
+    begin_ns, back_ns = sent.utc_ns[first_sent], back.utc_ns[first_back[of_back]]
+    causal = back_ns >= begin_ns[echoed]
+    return Echoes(begin_ns, echoed[causal], back_ns[causal])
+
+
+def rtt_by_timestamps(echoes: Echoes) -> Samples:
+    """Return the RTT by TCP timestamps, one sample per TSval that came back.
+
+    Unambiguous under retransmission; a clock tick shared by several segments gives one sample, its
+    first, so that waiting for a delayed ACK is not counted again.
+    """
+    return _between(echoes.begin_ns[echoes.echoed], echoes.back_ns)
 
 
 def rtt_by_sequence(data: Segments, acks: Acks, resent: tuple[Int, Int]) -> Samples:
