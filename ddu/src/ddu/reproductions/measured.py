@@ -67,9 +67,7 @@ class Measured:
 
     def values(self, check: Check, where: Labels) -> pd.Series[float]:
         """Return the check's number at `where` by link and seed: the mean over other factors."""
-        chosen = self.runs
-        for factor, labels in where.items():
-            chosen = chosen[chosen[factor].isin(labels)] if factor in chosen else chosen.iloc[:0]
+        chosen = self._at(where)
         if check.number not in chosen or chosen.empty:
             return pd.Series(dtype=float)
         keys = [chosen[name] for name in ("seed", *self.links(where))]
@@ -80,14 +78,19 @@ class Measured:
     def observations(self, where: Labels) -> int:
         """Return how many runs at `where` differ in any number: runs in which nothing is random are
         one observation, however many seeds they have."""
-        chosen = self.runs
-        for factor, labels in where.items():
-            chosen = chosen[chosen[factor].isin(labels)] if factor in chosen else chosen.iloc[:0]
+        chosen = self._at(where)
         levels = [chosen[name] for name in self.factors if name in chosen]
         numbers = chosen.drop(columns=[*self.factors, "seed", "verdict", "run"], errors="ignore")
         if not levels or chosen.empty:
             return len(numbers.drop_duplicates())
         return max(len(of_point.drop_duplicates()) for _, of_point in numbers.groupby(levels))
+
+    def _at(self, where: Labels) -> pd.DataFrame:
+        """Return the runs of the points that have these labels."""
+        chosen = self.runs
+        for factor, labels in where.items():
+            chosen = chosen[chosen[factor].isin(labels)] if factor in chosen else chosen.iloc[:0]
+        return chosen
 
     def links(self, where: Mapping[str, object] = {}) -> list[str]:
         """Return the factors beside the seed that distinguish links, where they are not fixed."""

@@ -82,12 +82,13 @@ def _of_number(check: Check, interval: Interval) -> tuple[Agreement, str]:
     low, high = check.band
     if check.about is not None and low <= interval.mean <= high:
         return "holds", ""
-    known = interval.low is not None and interval.high is not None
-    if known and low <= interval.low and interval.high <= high:  # type: ignore[operator]
+    if interval.low is None or interval.high is None:
+        is_open = _reaches(interval, low, high)
+        return ("undecided", "the interval has no bounds") if is_open else ("does not hold", "")
+    if low <= interval.low and interval.high <= high:
         return "holds", ""
-    if _reaches(interval, low, high):
-        return "undecided", "only a part of the interval" if known else "the interval has no bounds"
-    return "does not hold", ""
+    is_open = _reaches(interval, low, high)
+    return ("undecided", "only a part of the interval") if is_open else ("does not hold", "")
 
 
 def _reaches(interval: Interval, low: float, high: float) -> bool:
