@@ -54,9 +54,7 @@ def run(lifetime: Lifetime, options: Options) -> str | None:
         trace_lost=int.from_bytes(program.value("trace_lost_count"), sys.byteorder),
         flows=int.from_bytes(program.value("flow_count"), sys.byteorder),
     )
-    if trace.error:
-        return f"{options.trace}: {trace.error.strerror}. The trace is incomplete"
-    return None
+    return trace.failure
 
 
 def status() -> None:

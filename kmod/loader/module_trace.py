@@ -49,7 +49,7 @@ def trace_module(lifetime: Lifetime, file: Path) -> str | None:
         trace.discard()
         return f"cannot trace in {_INSTANCES}: {error.strerror}. Check that tracefs is mounted"
     print_event(event="done", trace_records=trace.record_count, trace_lost=lost)
-    return f"{file}: {trace.error.strerror}. The trace is incomplete" if trace.error else None
+    return trace.failure
 
 
 def remove_stale_instances() -> int:

@@ -86,6 +86,13 @@ class TraceFile:
         except OSError as error:
             self.error = error
 
+    @property
+    def failure(self) -> str | None:
+        """The sentence that says why the trace is incomplete; None: it is not."""
+        if self.error is None:
+            return None
+        return f"{self._path}: {self.error.strerror}. The trace is incomplete"
+
     def discard(self) -> None:
         """Remove the file: the command failed before it wrote records."""
         if self._path and self._path.is_file():
