@@ -24,6 +24,7 @@ from ccu.campaigns.folder import Folder, default_path
 from ccu.campaigns.plan import plan_of
 from ccu.campaigns.status import status_of
 from ccu.campaigns.testbed import on_a_testbed
+from ccu.cli.cluster_options import SCHEDULER, Tls
 from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
@@ -56,13 +57,7 @@ EngineName = Annotated[
         help="Engine that executes the runs: local or dask. (default: local)", show_default=False
     ),
 ]
-Scheduler = Annotated[
-    str | None, typer.Option(help="Address of Dask's scheduler, such as tls://10.0.0.1:8786.")
-]
-Tls = Annotated[
-    Path | None,
-    typer.Option(help="Folder of the cluster's certificates, which `ccu certificates` makes."),
-]
+Scheduler = Annotated[str | None, typer.Option(help=SCHEDULER)]
 Jobs = Annotated[
     int | None,
     typer.Option(

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ccu.campaigns.engines import members
+from ccu.cli.cluster_options import Tls
 from ddu.campaign import cluster
 
 app = typer.Typer(add_completion=False)
@@ -18,10 +18,7 @@ app = typer.Typer(add_completion=False)
 def scheduler(
     host: Annotated[str, typer.Option(help="Address of this machine to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port.")] = cluster.PORT,
-    tls: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the cluster's certificates, which `ccu certificates` makes."),
-    ] = None,
+    tls: Tls = None,
 ) -> None:
     """Start the scheduler of a cluster (docs/scaling.md).
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ccu.campaigns.engines import members
 from ccu.campaigns.engines.remote import CORE, RESOURCE
+from ccu.cli.cluster_options import SCHEDULER, Tls
 from ccu.host.cores import allowed
 from ccu.host.root import need_root
 from ddu.campaign import cluster
@@ -20,9 +20,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def worker(
-    scheduler: Annotated[
-        str, typer.Option(help="Address of Dask's scheduler, such as tls://10.0.0.1:8786.")
-    ],
+    scheduler: Annotated[str, typer.Option(help=SCHEDULER)],
     testbeds: Annotated[
         int, typer.Option(min=0, help="Number of runs in real time at a time; 0 needs no root.")
     ] = 1,
@@ -30,10 +28,7 @@ def worker(
         int | None,
         typer.Option(min=0, help="Number of runs in virtual time at a time. (default: all cores)"),
     ] = None,
-    tls: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the cluster's certificates, which `ccu certificates` makes."),
-    ] = None,
+    tls: Tls = None,
 ) -> None:
     """Offer this machine's testbeds to campaigns (docs/scaling.md).
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import lzma
 import re
 import shutil
@@ -18,6 +17,7 @@ from ccu.scenarios.sets import INDEX, Index
 from ccu.scenarios.sources import FORMATS, ImportOptions
 from ccu.scenarios.write import write
 from ddu.console.problems import Problem, RefusedError, Where, refusal
+from ddu.run.integrity import sha256_of
 
 _PACKED = ".xz"
 
@@ -47,7 +47,7 @@ def fill(name: str, traces: Path) -> list[str]:
     problems += [
         Problem("is not the published trace: its SHA-256 differs", ours.get, Where(str(there[one])))
         for one, digest in ours.traces.items()
-        if one in there and _sha256(there[one]) != digest
+        if one in there and sha256_of(there[one]) != digest
     ]
     if problems:
         raise RefusedError(problems)
@@ -63,7 +63,7 @@ def make(form: str, traces: Path, match: str, about: About, folder: Path) -> lis
     """
     if folder.exists():
         raise refusal("exists already", "give another --name or --output", file=folder)
-    by_digest = {_sha256(file): file for file in _files(traces, match)}
+    by_digest = {sha256_of(file): file for file in _files(traces, match)}
     ordered = {_name(file): (digest, file) for digest, file in sorted(by_digest.items())}
     index = Index(
         summary=f"{len(ordered)} measured traces of {traces.resolve().name}.",
@@ -133,7 +133,3 @@ def _name(file: Path) -> str:
     name = re.sub(r"\.xz$", "", file.name)
     name = re.sub(r"\.(csv|txt|log|down|dat)$", "", name)
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -26,7 +26,7 @@ from ccu.spec import traffic as kinds
 from ccu.spec import units
 from ccu.spec.gnb_profile import GnbProfile
 from ccu.spec.option import Option, Switch
-from ccu.spec.socket_buffers import DEFAULT_BYTES, STOCK
+from ccu.spec.socket_buffers import DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES, STOCK
 from ccu.spec.testbed import (
     TestbedOptions,
     Value,
@@ -363,7 +363,7 @@ class Experiment(Value):
         Option("Maximum segment size of TCP in bytes; the MTU is 40 more.", key="mss"),
     ] = 1460
     socket_buffer: Annotated[
-        Annotated[int, Field(ge=65_536, le=2**30)] | Literal["stock"],
+        Annotated[int, Field(ge=LEAST_BYTES, le=MOST_BYTES)] | Literal["stock"],
         Option(
             "Limit of the hosts' socket buffers, each way; `stock` is Linux's own, 4 and 6 MiB.",
             read=units.socket_buffer,
@@ -376,11 +376,9 @@ class Experiment(Value):
     start_jitter_ms: Annotated[
         float,
         Field(ge=0, le=60_000),
-        Option(
+        Milliseconds(
             "Longest random delay of each flow's start, drawn from the seed.",
             key="start_jitter",
-            read=units.milliseconds,
-            show="{:g}ms".format,
             example="100ms",
         ),
     ] = 0.0

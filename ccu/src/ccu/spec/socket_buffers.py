@@ -10,6 +10,7 @@ STOCK = "stock"
 DEFAULT_BYTES = 64 * 2**20
 """Linux's 4 MB would cap a flow at 1.6 Gbit/s over 20 ms: the link is to limit it, not the host."""
 
+LEAST_BYTES, MOST_BYTES = 2**16, 2**30
 _STOCK_BYTES = (4 * 2**20, 6 * 2**20)
 
 

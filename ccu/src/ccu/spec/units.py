@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 
+from ccu.spec.socket_buffers import LEAST_BYTES, MOST_BYTES, STOCK
 from ddu.console.problems import invalid
 from ddu.console.validation import word
 
@@ -77,10 +78,10 @@ def size_bytes(text: object, example: str = "500MB") -> int:
 
 def socket_buffer(text: object) -> object:
     """A limit of socket buffers: `stock`, or bytes (`64MiB`)."""
-    if isinstance(text, int) or text == "stock":
+    if isinstance(text, int) or text == STOCK:
         return text
     limit = size_bytes(text, "stock or 64MiB")
-    if not 2**16 <= limit <= 2**30:
+    if not LEAST_BYTES <= limit <= MOST_BYTES:
         raise invalid(f"{text!r} is not between 64KiB and 1GiB", "write for example stock or 64MiB")
     return limit
 
