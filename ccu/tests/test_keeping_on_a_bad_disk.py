@@ -28,10 +28,10 @@ def test_a_disk_that_refuses_leaves_everything(
     assert CliRunner().invoke(app, ["analyze", "--no-report", str(run)]).exit_code == 0
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
 
-    def refuse(_: Path) -> None:
+    def refuse(_: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(keeping, "sync", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
     reason = keeping.reduce(run, "tables", Analyst())
     assert reason == "its raw data stay, as the disk refuses: Input/output error"
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before

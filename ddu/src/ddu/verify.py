@@ -16,7 +16,7 @@ from ddu.run.find import runs_under
 from ddu.run.integrity import damages, files_of, is_intact, regular_files
 from ddu.run.manifest import Manifest, read_content, read_manifest
 from ddu.summary import SCHEMA_VERSION
-from ddu.tables.results import SUMMARY
+from ddu.tables.results import SUMMARY, how_to_repair
 from ddu.tables.store import RESULTS
 
 Outcome = Literal["whole", "broken", "unknown", "unfinished"]
@@ -77,7 +77,7 @@ def _run(path: Path) -> Verified:
     if is_intact(content) is False:
         problems.append(_problem(path / "run.json", "was changed after it was written", again))
     raw = files_of(content)
-    kept = {} if raw is None else {name: raw[name] for name in raw.keys() - _dropped(manifest)}
+    kept = {} if raw is None else {name: raw[name] for name in raw.keys() - manifest.dropped}
     problems += [_problem(path / one.file, one.rule, again) for one in damages(path, kept.values())]
     if raw is None and manifest.status == "finished":
         remarks.append("run.json has no digests of the raw data, which are older than digests")
@@ -98,9 +98,7 @@ def _check_results(
     file = path / SUMMARY
     if not file.exists():
         return 0
-    again = f"run `ddu analyze {path}`"
-    if manifest.kept is not None:
-        again = f"restore it from a copy, or repeat the run with `ccu rerun {path}`"
+    again = how_to_repair(path)
     try:
         content = read_json(file)
         version, files = content.get("schema_version"), files_of(content)
@@ -114,7 +112,7 @@ def _check_results(
     if files is None:
         remarks.append(f"{SUMMARY} has no digests of the tables, which are older than digests")
         return 0
-    kept = {name: files[name] for name in files.keys() - _dropped(manifest)}
+    kept = {name: files[name] for name in files.keys() - manifest.dropped}
     problems += [_problem(path / one.file, one.rule, again) for one in damages(path, kept.values())]
     there = [one for name in RESULTS for one in _files(path / name)]
     problems += [
@@ -149,10 +147,6 @@ def _campaign(path: Path) -> Verified:
 
 def _files(path: Path) -> list[Path]:
     return regular_files(path) if path.is_dir() else [path] if path.exists() else []
-
-
-def _dropped(manifest: Manifest) -> set[str]:
-    return set() if manifest.kept is None else {one.file for one in manifest.kept.dropped}
 
 
 def _problem(file: Path, rule: str, fix: str) -> Problem:

@@ -15,7 +15,7 @@ from typing import Any, get_args
 from ccu.campaigns.analyst import Analyst
 from ccu.scenarios import nr_link
 from ddu.campaign.definition import Keep
-from ddu.run.durable import sweep, sync
+from ddu.run.durable import sweep, sync_tree
 from ddu.run.integrity import described
 from ddu.run.manifest import read_content, write_manifest
 
@@ -63,7 +63,7 @@ def _declare(run: Path, content: dict[str, Any], keep: Keep) -> None:
     """Write into run.json what is kept, and what is not."""
     sweep(run, ".analysis-")
     files = sorted(_unwanted(run, content, keep))
-    _put_on_disk(run, set(files))
+    sync_tree(run, set(files))
     before = (content.get("kept") or {}).get("dropped", [])
     dropped = before + described(run, files)
     content["kept"] = {"level": keep, "dropped": dropped}
@@ -95,13 +95,6 @@ def _samples(content: dict[str, Any]) -> Iterator[str]:
 
 def _is_capture(run: Path, path: Path) -> bool:
     return (run / "raw") in path.parents and path.suffix == ".pcap"
-
-
-def _put_on_disk(run: Path, unwanted: set[Path]) -> None:
-    """Let the disk hold what stays, before anything goes."""
-    for path in (run, *run.rglob("*")):
-        if path not in unwanted and not path.is_symlink():
-            sync(path)
 
 
 def _drop(run: Path, content: dict[str, Any]) -> None:

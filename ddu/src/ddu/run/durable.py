@@ -11,7 +11,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,10 +25,10 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def sync_tree(folder: Path) -> None:
-    """Let the disk hold a folder and all that is in it."""
+def sync_tree(folder: Path, but: Set[Path] = frozenset()) -> None:
+    """Let the disk hold a folder and all that is in it, but for these files."""
     for path in folder.rglob("*"):
-        if not path.is_symlink() and (path.is_file() or path.is_dir()):
+        if path not in but and not path.is_symlink() and (path.is_file() or path.is_dir()):
             sync(path)
     sync(folder)
 

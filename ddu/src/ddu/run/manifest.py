@@ -218,6 +218,11 @@ class Manifest(_Part):
     integrity: Integrity | None = None
     """None: the run is older than its digests."""
 
+    @property
+    def dropped(self) -> set[str]:
+        """The files that a campaign has not kept."""
+        return set() if self.kept is None else {one.file for one in self.kept.dropped}
+
     @model_validator(mode="before")
     @classmethod
     def _one_trace_of_older_runs(cls, content: Any) -> Any:

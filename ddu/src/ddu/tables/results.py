@@ -65,11 +65,11 @@ def read_table(run: Path, table: str, columns: Sequence[str] | None = None) -> p
     try:
         content = (run / name).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        if name not in (files or {}) or name in dropped(run):
+        if name not in (files or {}) or name in read_manifest(run).dropped:
             raise TableMissing(table) from None
         raise _mixture(run, name, "is missing") from None
     except OSError as error:
-        raise UnreadableInput(run / name, str(error.strerror), _again(run)) from None
+        raise UnreadableInput(run / name, str(error.strerror), how_to_repair(run)) from None
     if files is not None and (rule := _unlike(content, files.get(name))):
         raise _mixture(run, name, rule)
     try:
@@ -79,13 +79,7 @@ def read_table(run: Path, table: str, columns: Sequence[str] | None = None) -> p
             frame: pd.DataFrame = opened.read(wanted, use_threads=False).to_pandas()
             return frame
     except (OSError, pa.ArrowException) as error:
-        raise UnreadableInput(run / name, str(error), _again(run)) from None
-
-
-def dropped(run: Path) -> set[str]:
-    """Return the files that a campaign has not kept."""
-    kept = read_manifest(run).kept
-    return set() if kept is None else {one.file for one in kept.dropped}
+        raise UnreadableInput(run / name, str(error), how_to_repair(run)) from None
 
 
 def table_names(run: Path) -> list[str]:
@@ -93,16 +87,24 @@ def table_names(run: Path) -> list[str]:
     return sorted(one.stem for one in (run / "tables").glob("*.parquet"))
 
 
+def how_to_repair(run: Path) -> str:
+    """Return how to get whole results of the run."""
+    with suppress(RefusedError):
+        if read_manifest(run).kept is not None:
+            return f"restore it from a copy, or repeat the run with `ccu rerun {run}`"
+    return f"run `ddu analyze {run}`"
+
+
 def _record(run: Path) -> dict[str, Any]:
     file = run / SUMMARY
     try:
         content = read_json(file)
     except (OSError, ValueError) as error:
-        raise UnreadableInput(file, str(error), _again(run)) from None
+        raise UnreadableInput(file, str(error), how_to_repair(run)) from None
     if not isinstance(content, dict) or "verdict" not in content:
-        raise UnreadableInput(file, "not what `ddu analyze` writes", _again(run))
+        raise UnreadableInput(file, "not what `ddu analyze` writes", how_to_repair(run))
     if is_intact(content) is False:
-        raise UnreadableInput(file, "was changed after it was written", _again(run))
+        raise UnreadableInput(file, "was changed after it was written", how_to_repair(run))
     return content
 
 
@@ -116,12 +118,4 @@ def _unlike(content: bytes, described: Mapping[str, Any] | None) -> str | None:
 
 def _mixture(run: Path, name: str, rule: str) -> UnreadableInput:
     rule = f"{rule}: {SUMMARY} is of another analysis, or the disk or a copy lost data"
-    return UnreadableInput(run / name, rule, _again(run))
-
-
-def _again(run: Path) -> str:
-    """Return how to get whole results of the run again."""
-    with suppress(RefusedError):
-        if read_manifest(run).kept is not None:
-            return f"restore it from a copy, or repeat the run with `ccu rerun {run}`"
-    return f"run `ddu analyze {run}`"
+    return UnreadableInput(run / name, rule, how_to_repair(run))
