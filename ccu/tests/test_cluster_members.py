@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import ssl
 import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +50,31 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     for name in (*members._ENVIRONMENT, "DASK_TEMPORARY_DIRECTORY"):
         monkeypatch.setenv(name, "")
     return command
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[[Certificates], str]]:
+    """Return a function that lets a member with these certificates greet one client."""
+    with ExitStack() as stack:
+
+        def serve(ours: Certificates) -> str:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(ours.authority)
+            context.load_cert_chain(ours.certificate, ours.key)
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+            def greet() -> None:
+                with suppress(OSError), context.wrap_socket(listener.accept()[0], True) as client:
+                    client.sendall(b"greeting")
+
+            thread = threading.Thread(target=greet)
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # Nobody may have come.
+            return f"tls://127.0.0.1:{listener.getsockname()[1]}"
+
+        yield serve
 
 
 def value(command: list[str], option: str) -> str:
@@ -89,6 +118,23 @@ def test_a_worker_of_root_listens_where_the_scheduler_is_reached(
     scratch = Path(os.environ["DASK_TEMPORARY_DIRECTORY"])
     assert scratch.parent == resources.FOLDER
     assert not scratch.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def test_a_worker_of_another_cluster_is_told_so(
+    tls: Path, tmp_path: Path, serving: Callable[[Certificates], str], started: list[str]
+) -> None:
+    """Dask prints a traceback of 92 lines."""
+    make(tmp_path / "another", days=1)
+    scheduler = serving(Certificates(tmp_path / "another"))
+    said = refused(worker, scheduler, testbeds=0, cores=1, tls=tls)
+    assert f"--tls: {scheduler} is not a member of the cluster of {tls} (" in said
+    assert not started
+    # The scheduler's certificate is ours, and its authority, which is to know ours, is another.
+    mixed = Certificates(shutil.copytree(tls, tmp_path / "mixed"))
+    shutil.copy(tmp_path / "another" / "ca.pem", mixed.authority)
+    assert "is not a member" in refused(worker, serving(mixed), testbeds=0, cores=1, tls=tls)
+    worker(serving(Certificates(tls)), testbeds=0, cores=1, tls=tls)
+    assert started[:2] == ["dask", "worker"]
 
 
 def test_a_scheduler_listens_at_its_host_only(tls: Path, started: list[str]) -> None:

@@ -40,6 +40,7 @@ def worker(
     at_once = allowed() if cores is None else cores
     if not (threads := max(testbeds, at_once)):
         raise refusal("this worker would do no runs", "offer testbeds or cores", key="--testbeds")
+    address.refuse_another_cluster()
     members.become(
         "worker", address.from_here(), address.certificates, str(address),
         "--nworkers", "1", "--nthreads", str(threads),

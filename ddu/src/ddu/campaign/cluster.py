@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ddu.console.problems import refusal
+from ddu.console.problems import RefusedError, refusal
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -35,6 +35,9 @@ class Certificates:
 
     folder: Path
 
+    def __str__(self) -> str:
+        return str(self.folder)
+
     @property
     def authority(self) -> Path:
         return self.folder / "ca.pem"
@@ -46,6 +49,14 @@ class Certificates:
     @property
     def key(self) -> Path:
         return self.folder / "key.pem"
+
+    def context(self) -> ssl.SSLContext:
+        """Return what speaks TLS with them, as Dask does. Raises OSError."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.load_verify_locations(self.authority)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,32 @@ class Address:
             key=self.key,
         )
 
+    def refuse_another_cluster(self) -> None:
+        """Raise RefusedError if what answers there and these certificates do not accept each other.
+
+        Where nobody answers nothing is raised: a worker waits for its scheduler.
+        """
+        if self.certificates is None:
+            return
+        try:
+            plain = socket.create_connection((self.host, self.port), _CONNECT_S)
+        except OSError:
+            return
+        try:
+            with plain, self.certificates.context().wrap_socket(plain) as greeted:
+                heard = greeted.recv(1)  # or the refusal of our certificate, in TLS 1.3
+        except OSError as error:
+            raise self._stranger(getattr(error, "verify_message", "") or str(error)) from None
+        if not heard:
+            raise self._stranger("it closed the connection")
+
+    def _stranger(self, reason: str) -> RefusedError:
+        return refusal(
+            f"{self} is not a member of the cluster of {self.certificates} ({reason})",
+            "give the folder of certificates that its scheduler has (docs/scaling.md)",
+            key="--tls",
+        )
+
     def _on_this_machine(self) -> bool:
         return all(ipaddress.ip_address(one[4][0]).is_loopback for one in self._resolved())
 
@@ -128,10 +165,8 @@ def certificates(folder: Path) -> Certificates:
             raise refusal("is missing", _MAKE_THEM, file=file)
     if ours.key.stat().st_mode & 0o077:
         raise refusal("other users may read this key", f"`chmod 600 {ours.key}`", file=ours.key)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        context.load_verify_locations(ours.authority)
-        context.load_cert_chain(ours.certificate, ours.key)
+        context = ours.context()
     except OSError as error:
         reason = error.strerror or str(error)
         raise refusal(f"cannot be used ({reason})", _MAKE_THEM, file=folder) from None
@@ -148,6 +183,7 @@ def connect(text: str, tls: Path | None = None) -> Client:
     try:
         # Dask would retry until its timeout, even where nothing listens.
         socket.create_connection((there.host, there.port), _CONNECT_S).close()
+        there.refuse_another_cluster()
         return _client(there)
     except (OSError, ValueError) as error:
         raise refusal(
