@@ -18,6 +18,7 @@ from ccu.congestion import policy
 from ccu.congestion.policy import program
 from ccu.host import contain
 from ccu.host.contain import Rights, contained
+from ccu.host.contain import __main__ as contain_main
 from ddu.console.problems import RefusedError
 
 PROBE = """
@@ -119,6 +120,30 @@ def test_the_user_who_called_sudo_runs_it(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("SUDO_UID", "4321")
     monkeypatch.setenv("SUDO_GID", "8765")
     assert probe(tmp_path, Rights())["ids"] == [4321, 4321, 4321, 8765, 8765, 8765]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files to others")
+def test_what_is_given_back_is_no_file_behind_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link takes a folder's place as soon as the folder has been given."""
+    raw, outside = tmp_path / "raw", tmp_path / "outside"
+    for folder in (raw / "sub", outside):
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    (raw / "link").symlink_to(outside)
+    give = os.chown
+
+    def chown(path: Any, *ids: int, **named: Any) -> None:
+        give(path, *ids, **named)
+        if Path(path).name == "sub" and not (raw / "sub").is_symlink():
+            (raw / "sub").rename(raw / "moved")
+            (raw / "sub").symlink_to(outside)
+
+    monkeypatch.setattr(os, "chown", chown)
+    contain_main._give(raw, 4321, 8765)
+    assert (raw / "link").lstat().st_uid == 4321
+    assert {outside.stat().st_uid, (outside / "file").stat().st_uid} == {os.getuid()}
 
 
 def test_signals_and_endings_pass_through() -> None:

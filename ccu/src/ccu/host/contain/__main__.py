@@ -195,9 +195,15 @@ def _give_back(owners: Mapping[Path, tuple[int, int]]) -> None:
 
 
 def _give(path: Path, uid: int, gid: int) -> None:
-    """Change the owner of a file, or of a folder and what is in it; links are not followed."""
-    for one in (path, *path.rglob("*")):
-        os.chown(one, uid, gid, follow_symlinks=False)
+    """Change the owner of a file, or of a folder and what is in it.
+
+    No link is followed, also none that takes a folder's place meanwhile: what is in a folder is
+    named by the folder's descriptor.
+    """
+    os.chown(path, uid, gid, follow_symlinks=False)
+    for _, folders, files, folder in os.fwalk(path):
+        for name in (*folders, *files):
+            os.chown(name, uid, gid, dir_fd=folder, follow_symlinks=False)
 
 
 def _end_by(sent: signal.Signals) -> NoReturn:
