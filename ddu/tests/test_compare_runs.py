@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -196,8 +197,15 @@ def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
     names = {file.name for file in to.iterdir()}
     assert names == {"comparison.html", "figures", "runs.csv", "groups.csv", "pairs.csv"}
     page = (to / "comparison.html").read_text()
-    assert page.count("data:image/svg+xml") == 3
-    assert "http" not in page.replace("http-equiv", "")
+    assert page.count("data:image/svg+xml") == 4
+    ours = re.sub(r'id="plotly">.*?</script>', "", page, flags=re.DOTALL)
+    assert "http" not in ours.replace("http://www.w3.org/2000/svg", "")
+    links = re.findall(r'<a href="([^"]+)">', page)
+    assert len(links) == 4
+    assert all((to / link / "run.json").exists() or (to / link).is_file() for link in links)
+    figures = json.loads(re.search(r'id="figures">(.*?)</script>', page)[1])
+    names = [trace["name"] for trace in figures["over-time"]["data"][:2]]
+    assert names == ["cubic (n = 2)", "reminis (n = 2)"]
     groups = pd.read_csv(to / "groups.csv")
     assert set(groups["group"]) == {"cubic", "reminis"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze
-from ddu.report.page import MOST_FLOWS
+from ddu.report.largest import MOST_FLOWS
 from testsupport.gigabit import write_run
 
 

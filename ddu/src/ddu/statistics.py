@@ -67,14 +67,14 @@ class Pairing:
 
 def of_repeats(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Return the mean of independent repeats, by Student's t; one value has no interval."""
-    from scipy import stats
+    from scipy import special  # scipy.stats takes a second to import.
 
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(numbers.mean())
     if len(numbers) < 2:
         return Interval(mean, None, None, len(numbers), "one value")
     error = float(numbers.std(ddof=1) / np.sqrt(len(numbers)))
-    reach = float(stats.t.ppf(0.5 + confidence / 2, len(numbers) - 1)) * error
+    reach = float(special.stdtrit(len(numbers) - 1, 0.5 + confidence / 2)) * error
     return Interval(mean, mean - reach, mean + reach, len(numbers), "Student's t over repeats")
 
 

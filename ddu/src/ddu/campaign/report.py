@@ -14,7 +14,8 @@ from ddu.campaign.load import CampaignDirectory, load_campaign, summaries
 from ddu.campaign.metrics import shown
 from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
 from ddu.console.problems import refusal
-from ddu.report.templates import records, templates_of
+from ddu.report.templates import link_to_run, records, templates_of
+from ddu.run.software import of_the_run
 from ddu.tables.results import read_table
 
 
@@ -27,7 +28,8 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
     plan = campaign.definition.report
     if not campaign.results:
         raise refusal("no run has a result yet", "see `ccu campaign status`", file=path)
-    runs = runs_table(campaign, summaries(campaign, analyze))
+    results = summaries(campaign, analyze)
+    runs = runs_table(campaign, results)
     factors = list(campaign.definition.factors)
     tables = {
         "runs": runs,
@@ -41,6 +43,9 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
     for name, table in tables.items():
         table.to_csv(report / f"{name}.csv", index=False)
     content = _content(campaign, tables, figures, plan.metrics)
+    first = next(iter(results.values()), {})
+    content["software"] = of_the_run(campaign.software | first.get("software", {}))
+    content["links"] = _links(campaign, report)
     environment = templates_of("ddu.campaign")
     (report / "report.html").write_text(environment.get_template("page.html.j2").render(content))
     text = environment.overlay(autoescape=False).get_template("page.md.j2").render(content)
@@ -59,7 +64,6 @@ def _content(
     without = [row for row in rows["runs"] if row["verdict"] not in ("valid", "degraded")]
     return {
         "campaign": campaign.definition,
-        "software": campaign.software,
         "factors": list(campaign.definition.factors),
         "metrics": {name: shown(name) for name in metrics},
         "shown": shown,
@@ -69,6 +73,16 @@ def _content(
         "without": without,
         **rows,
     }
+
+
+def _links(campaign: CampaignDirectory, report: Path) -> Callable[[dict[str, Any]], list[str]]:
+    """Return a function of a point's row that returns the links to its runs, in order of seeds."""
+
+    def of_point(row: dict[str, Any]) -> list[str]:
+        there = [cell for cell in campaign.results if cell.levels.items() <= row.items()]
+        return [link_to_run(cell.path, report) for cell in there if cell.path is not None]
+
+    return of_point
 
 
 def _aligned_of(path: Path) -> Aligned:

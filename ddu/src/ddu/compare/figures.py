@@ -1,40 +1,105 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a comparison: throughput against delay with ellipses, and distributions."""
+"""The figures of a comparison: all runs over time, throughput against delay, distributions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
 from ddu.campaign.metrics import shown
 from ddu.compare.load import Compared
 from ddu.compare.tables import grouped, of_group, values_of
-from ddu.report import svg
 from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series
+from ddu.report.figures import panels
 from ddu.report.palette import colours_of
 from ddu.report.series import distribution
+from ddu.report.wider_bins import DRAWN_MS
 from ddu.schema.arrays import Float
+from ddu.schema.columns import Column, Panel
 
 _SERIES_S = 1.0
 
 
-def write_figures(directory: Path, runs: Sequence[Compared]) -> list[tuple[str, Path]]:
-    """Draw the figures that there is data for; return captions and files."""
-    directory.mkdir(parents=True)
-    made = []
-    for name, caption, draw in _FIGURES:
-        plot = draw(runs)
-        if plot.series:
-            file = directory / f"{name}.svg"
-            file.write_text(svg.rendered(Figure([plot], 1, 340)), encoding="utf-8")
-            made.append((caption, file))
-    return made
+def figures(runs: Sequence[Compared]) -> dict[str, Figure]:
+    """Return the figures that there is data for, by name."""
+    made = {name: draw(runs) for name, draw in _FIGURES.items()}
+    return {name: figure for name, figure in made.items() if any(p.series for p in figure.plots)}
 
 
-def plane(runs: Sequence[Compared]) -> Plot:
+def over_time(runs: Sequence[Compared]) -> Figure:
+    """Return the columns with a panel, a line for each group: the mean over its runs and flows, of
+    rates the sum over flows."""
+    groups = grouped(runs)
+    results = [run for group in groups.values() for run in group]
+    shown_panels: dict[str, tuple[Column, Panel]] = {}
+    for run in results:
+        direction = str(run.summary.get("direction"))
+        shown_panels |= {each[0].name: each for each in panels(run.aligned, direction)}
+    chosen = [
+        (known, panel)
+        for known, panel in sorted(shown_panels.values(), key=lambda each: each[1].position)
+        if panel.in_wider_bins != "last" and (panel.per_flow or known.name.startswith("mac_"))
+    ]
+    colours = colours_of(list(groups))
+    plots = []
+    for index, (known, panel) in enumerate(chosen):
+        lines = [
+            Series(*_mean_over_time(group, known, panel), colours[label], _counted(label, group),
+                   in_legend=index == 0)
+            for label, group in groups.items()
+        ]  # fmt: skip
+        unit = f"({known.units.shown})" if known.units.shown else ""
+        plots.append(Plot(lines, title=known.title, note=f"{unit} · {known.definition}",
+                          y_from_zero=known.units.shown != "dBm"))  # fmt: skip
+    last = "time since the first payload packet (s)"
+    plots[-1:] = [replace(plot, x_label=last) for plot in plots[-1:]]
+    return Figure(plots, 1, 130, shared_x=True)
+
+
+def _mean_over_time(
+    group: Sequence[Compared], column: Column, panel: Panel
+) -> tuple[Float, Float]:  # fmt: skip
+    """Return the time in s and the mean over the runs, in bins of some 200 ms."""
+    lines = [_over_time(run, column, panel) for run in group if column.name in run.aligned]
+    longest = max((len(values) for values in lines), default=0)
+    if longest == 0:
+        return np.zeros(0), np.zeros(0)
+    padded = [np.pad(one, (0, longest - len(one)), constant_values=np.nan) for one in lines]
+    values = np.array(padded)
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
+    time_s: Float = np.arange(longest) * (DRAWN_MS / 1e3)
+    return time_s, np.asarray(mean * column.units.scale, dtype=np.float64)
+
+
+def _over_time(run: Compared, known: Column, panel: Panel) -> Float:
+    """Return the column over all flows of a run, a value for each bin of DRAWN_MS."""
+    rows, name = run.aligned, known.name
+    at = (rows["t_s"] * 1e3 // DRAWN_MS).astype("int64")
+    values = rows[name].astype("float64")
+    if panel.in_wider_bins == "sum":
+        line = values.groupby(at).sum(min_count=1)
+    elif panel.total:
+        line = values.groupby(rows["t_s"]).sum(min_count=1)
+        line = line.groupby((line.index * 1e3 // DRAWN_MS).astype("int64")).mean()
+    elif panel.weight in rows:
+        weights = rows[panel.weight].astype("float64").where(values.notna())
+        weighed = (values * weights).groupby(at).sum(min_count=1)
+        line = weighed / weights.groupby(at).sum(min_count=1)
+    else:
+        line = values.groupby(at).mean()
+    return np.asarray(line.reindex(range(int(at.max()) + 1)), dtype=np.float64)
+
+
+def _counted(label: str, group: Sequence[Compared]) -> str:
+    return f"{label} (n = {len(group)})"
+
+
+def plane(runs: Sequence[Compared]) -> Figure:
     """Return throughput against mean RTT: up and left is better.
 
     A small dot a run; a large one a group's mean with its intervals; an ellipse one standard
@@ -52,14 +117,14 @@ def plane(runs: Sequence[Compared]) -> Plot:
         centre = (float(xs.mean()), float(ys.mean()))
         series += ellipse(points[0], points[1], colour, centre)
         series.append(Series(xs, ys, colour, kind="dots", opacity=0.5))
-        series += _mean(group, label, colour)
-    return Plot(series, "mean RTT (ms)", "throughput (Mbit/s)")
+        series += _mean(group, _counted(label, group), colour)
+    return Figure([Plot(series, "mean RTT (ms)", "throughput (Mbit/s)")], 1, 340)
 
 
-def cdf(column: str) -> Callable[[Sequence[Compared]], Plot]:
+def cdf(column: str) -> Callable[[Sequence[Compared]], Figure]:
     """Return a function that plots the distribution of a column over all bins of each group."""
 
-    def draw(runs: Sequence[Compared]) -> Plot:
+    def draw(runs: Sequence[Compared]) -> Figure:
         groups, how = grouped(runs), shown(column)
         colours = colours_of(list(groups))
         series = []
@@ -67,8 +132,9 @@ def cdf(column: str) -> Callable[[Sequence[Compared]], Plot]:
             values = np.concatenate([_column(run, column) for run in group])
             if len(values):
                 points = distribution(values * how.scale)
-                series.append(Series(*points, colours[label], label, in_legend=True))
-        return Plot(series, how.axis, "share of bins")
+                name = _counted(label, group)
+                series.append(Series(*points, colours[label], name, in_legend=True))
+        return Figure([Plot(series, how.axis, "share of bins")], 1, 340)
 
     return draw
 
@@ -102,11 +168,17 @@ def _column(run: Compared, name: str) -> Float:
     return values[~np.isnan(values)]
 
 
-_FIGURES = (
-    ("throughput-delay", "Throughput against mean RTT. Small dots: runs; large dots: means with "
-     "95 % intervals; ellipses: one standard deviation of the runs, or of a single run's seconds",
-     plane),
-    ("rtt-cdf", "Distribution of the RTT over all bins", cdf("tcp_rtt_ms")),
-    ("throughput-cdf", "Distribution of the throughput over all bins",
-     cdf("tcp_throughput_bps")),
-)  # fmt: skip
+_FIGURES: dict[str, Callable[[Sequence[Compared]], Figure]] = {
+    "over-time": over_time,
+    "throughput-delay": plane,
+    "rtt-cdf": cdf("tcp_rtt_ms"),
+    "throughput-cdf": cdf("tcp_throughput_bps"),
+}
+CAPTIONS = {
+    "over-time": "All runs on one time axis: means over the runs of each group, in bins of "
+    f"{DRAWN_MS:g} ms; rates are the sum over the flows of a run",
+    "throughput-delay": "Throughput against mean RTT. Small dots: runs; large dots: means with "
+    "95 % intervals; ellipses: one standard deviation of the runs, or of a single run's seconds",
+    "rtt-cdf": "Distribution of the RTT over all bins",
+    "throughput-cdf": "Distribution of the throughput over all bins",
+}

@@ -12,10 +12,12 @@ import pandas as pd
 
 from ddu.api import Run, open_run
 from ddu.console.problems import RefusedError, refusal
+from ddu.report.figures import panels
 from ddu.run.find import runs_under
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = ("t_s", "flow", "cc", "tcp_throughput_bps", "tcp_rtt_ms", "tcp_rtt_count")
+"""The columns of distributions and intervals; those with a panel are kept too."""
 
 
 @dataclass(frozen=True)
@@ -165,5 +167,7 @@ def _load(
         refused(error)
         return None
     label = run.path.resolve().name if by == "run" else str(summary.get(by))
-    kept = table[[name for name in _NEEDED if name in table]]
+    direction = str(summary.get("direction"))
+    wanted = {*_NEEDED, *(known.name for known, _ in panels(table, direction))}
+    kept = table[[name for name in table if name in wanted]]
     return Compared(run.path, label, summary, kept, copies)

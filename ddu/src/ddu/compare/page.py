@@ -6,17 +6,19 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ddu.campaign.metrics import shown
-from ddu.compare.figures import write_figures
+from ddu.compare.figures import CAPTIONS, figures
 from ddu.compare.load import Compared, same_runs
-from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
+from ddu.compare.tables import alone, groups_table, mixtures, pairs_table, runs_table
 from ddu.console.problems import refusal
 from ddu.errors import unwritable
-from ddu.report.palette import VERDICT, colours_of
-from ddu.report.templates import records, templates_of
+from ddu.report import svg
+from ddu.report.palette import colours_of
+from ddu.report.templates import inlined, link_to_run, live_figures, records, templates_of
 
 TABLES = ("runs", "groups", "pairs")
 
@@ -39,10 +41,18 @@ def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, 
     except OSError as error:
         raise unwritable(directory, "cannot be written", error) from None
     try:
-        figures = write_figures(made / "figures", runs)
+        drawings = figures(runs)
+        images = {name: svg.rendered(figure) for name, figure in drawings.items()}
+        (made / "figures").mkdir()
+        for name, image in images.items():
+            (made / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
         for name, table in tables.items():
             table.to_csv(made / f"{name}.csv", index=False)
-        (made / "comparison.html").write_text(_page(runs, metrics, tables, figures))
+        page = _page(directory, runs, metrics, tables)
+        drawn = [(name, CAPTIONS[name], inlined(image)) for name, image in images.items()]
+        html = templates_of("ddu.compare").get_template("comparison.html.j2")
+        content = html.render(figures=drawn, **page, **live_figures(drawings))
+        (made / "comparison.html").write_text(content, encoding="utf-8")
         shutil.rmtree(directory / "figures", ignore_errors=True)
         for item in sorted(made.iterdir()):
             item.replace(directory / item.name)
@@ -54,24 +64,19 @@ def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, 
 
 
 def _page(
+    directory: Path,
     runs: list[Compared],
     metrics: tuple[str, ...],
     tables: dict[str, pd.DataFrame],
-    figures: list[tuple[str, Path]],
-) -> str:
+) -> dict[str, Any]:
     labels = list(dict.fromkeys(run.label for run in runs))
-    return (
-        templates_of("ddu.compare")
-        .get_template("comparison.html.j2")
-        .render(
-            title=" and ".join(labels) if len(labels) < 4 else f"{len(labels)} groups of runs",
-            metrics={name: shown(name) for name in metrics},
-            shown=shown,
-            colours=colours_of(labels),
-            verdict_colours=VERDICT,
-            figures=figures,
-            warnings=same_runs(runs) + mixtures(runs),
-            reasons={run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
-            **{name: records(table) for name, table in tables.items()},
-        )
-    )
+    return {
+        "title": " and ".join(labels) if len(labels) < 4 else f"{len(labels)} groups of runs",
+        "metrics": {name: shown(name) for name in metrics},
+        "shown": shown,
+        "colours": colours_of(labels),
+        "warnings": same_runs(runs) + mixtures(runs) + alone(runs),
+        "reasons": {run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
+        "links": {run.path.resolve().name: link_to_run(run.path, directory) for run in runs},
+        **{name: records(table) for name, table in tables.items()},
+    }

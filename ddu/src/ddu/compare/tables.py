@@ -131,6 +131,18 @@ def mixtures(runs: Sequence[Compared]) -> list[str]:
     return found_mixed
 
 
+def alone(runs: Sequence[Compared]) -> list[str]:
+    """Return a sentence about the groups that have one run, if there are some."""
+    single = [label for label, group in grouped(runs).items() if len(group) == 1]
+    if not single:
+        return []
+    return [
+        f"n = 1 ({', '.join(single)}): one run each. Such an interval says how precisely the mean "
+        "of this run is known, and nothing about another seed, place or day. For that, repeat the "
+        "run with other seeds (`ccu run --seed 2 …`, or a campaign)."
+    ]
+
+
 def values_of(group: Sequence[Compared], metric: str) -> list[float]:
     """Return the metric of each run that has it."""
     values = [value(run.summary, metric) for run in group]

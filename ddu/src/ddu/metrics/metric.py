@@ -109,6 +109,8 @@ class SummaryMetric(_Needing):
     """Names of the parts, as mean and p95, of a value that is a dictionary."""
     in_report: bool = True
     """Whether report.html shows it."""
+    means_something: Callable[[dict[str, Any]], bool] | None = None
+    """Whether report.html shows it of the run or flow with this summary; None: of each."""
 
     @property
     def is_number(self) -> bool:

@@ -18,8 +18,9 @@ class Series:
     y: Float
     colour: str
     name: str = ""
-    kind: Literal["line", "dots", "mean", "bars", "area"] = "line"
-    """`mean` is points with intervals, `bars` the same as bars from 0; `area` is a polygon."""
+    kind: Literal["line", "limit", "dots", "mean", "bars", "area"] = "line"
+    """`limit` is a line with the ground below it filled; `mean` is points with intervals, `bars`
+    the same as bars from 0; `area` is a polygon."""
     dash: str = "solid"
     opacity: float = 1.0
     half_width: tuple[float | Float, float | Float] = (0.0, 0.0)
@@ -52,6 +53,10 @@ class Figure:
     row_px: int
     shared_x: bool = False
     """Whether all plots have one x axis, drawn below the last."""
+    bins: str = ""
+    """The width of the bins that the plots show, where a page can switch to others."""
+    narrower: Figure | None = None
+    """The same plots in the narrower bins that a page can switch to."""
 
     @property
     def legend(self) -> list[Series]:

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ddu.report.figure import Figure, Plot, Series
-from ddu.report.palette import DASHES, INK, RADIO, colour_of
+from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows
 from ddu.report.series import distribution, thinned
+from ddu.report.wider_bins import DRAWN_MS, factors, in_wider_bins
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Column, Panel
 from ddu.statistics import of_repeats
@@ -22,8 +25,9 @@ CAPTIONS = {
     "rtt-throughput": "RTT against throughput: one dot per bin; mean and its 95 % interval",
     "mac-transport": "MAC against transport: one dot per bin",
 }
-MOST_POINTS = 2000
-"""Points of a line: more than a screen has pixels across."""
+
+_LIMIT = "what the link could carry"
+"""The name of a limit in the legend."""
 
 
 def figures(tables: dict[str, pd.DataFrame], direction: str) -> dict[str, Figure]:
@@ -39,40 +43,73 @@ def figures(tables: dict[str, pd.DataFrame], direction: str) -> dict[str, Figure
 
 
 def timeline(aligned: pd.DataFrame, direction: str) -> Figure:
-    """Return all columns with a panel under each other (after Hercules, figure 5)."""
+    """Return all columns with a panel under each other (after Hercules, figure 5).
+
+    In bins of 200 ms, and in the run's own to switch to.
+    """
+    own_ms = _bin_ms(aligned)
+    bins_count = len(aligned) // max(aligned["flow"].nunique(), 1)
+    drawn, narrow = factors(own_ms, bins_count, aligned["flow"].nunique())
+    chosen = panels(aligned, direction)
+    figure = _timeline(aligned, chosen, own_ms, drawn)
+    if narrow == drawn:
+        return figure
+    return replace(figure, narrower=_timeline(aligned, chosen, own_ms, narrow))
+
+
+def _timeline(
+    aligned: pd.DataFrame, chosen: list[tuple[Column, Panel]], own_ms: float, factor: int
+) -> Figure:
+    drawn = {known.name: panel for known, panel in chosen}
+    drawn |= {panel.limit: panel for _, panel in chosen if panel.limit}
+    rows = in_wider_bins(aligned, drawn, factor)
+    colours = colours_of_flows(dict(zip(rows["flow"], rows["cc"].astype(str), strict=True)))
     plots = [
         Plot(
-            list(_lines(aligned, known, panel, in_legend=index == 0)),
+            list(_lines(rows, known, panel, colours, in_legend=index == 0)),
             title=known.title,
             note=f"({known.units.shown}) · {known.definition}" if known.units.shown
             else f"· {known.definition}",
             y_from_zero=known.units.shown != "dBm",
         )
-        for index, (known, panel) in enumerate(panels(aligned, direction))
+        for index, (known, panel) in enumerate(chosen)
     ]  # fmt: skip
     last = "time since the first payload packet (s)"
-    plots[-1:] = [Plot(**{**vars(plot), "x_label": last}) for plot in plots[-1:]]
-    return Figure(plots, 1, 120, shared_x=True)
+    plots[-1:] = [replace(plot, x_label=last) for plot in plots[-1:]]
+    return Figure(plots, 1, 120, shared_x=True, bins=f"{own_ms * factor:g} ms")
+
+
+def _bin_ms(aligned: pd.DataFrame) -> float:
+    """Return the width of the bins; of a single bin, that of one that is drawn."""
+    first = aligned["utc_ns"].iloc[:2].to_numpy()
+    return float(first[1] - first[0]) / 1e6 if len(first) > 1 and first[1] > first[0] else DRAWN_MS
 
 
 def panels(aligned: pd.DataFrame, direction: str) -> list[tuple[Column, Panel]]:
-    """Return the columns that have a panel and a value in this table, in order."""
+    """Return the columns that have a panel, and something to show in it, in order."""
     known_panels: dict[str, tuple[Column, Panel]] = {}
     for each in columns_of("aligned"):
         name = each.name.format(direction=direction, n="")
         known = column(name) if each.panel and name in aligned else None
-        if known and known.panel and aligned[name].notna().any():
-            known_panels[name] = known, known.panel
+        if known and known.panel and _has_points(aligned[name], known.panel):
+            limit = known.panel.limit.format(direction=direction)
+            has_limit = limit in aligned and aligned[limit].notna().any()
+            known_panels[name] = known, replace(known.panel, limit=limit if has_limit else "")
     return sorted(known_panels.values(), key=lambda pair: pair[1].position)
 
 
+def _has_points(values: pd.Series[Any], panel: Panel) -> bool:
+    """Whether some value is known; of dots, which are events, whether there was one."""
+    return bool((values > 0).any() if panel.as_dots else values.notna().any())
+
+
 def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
-    """Return the CDF of RSRP and SINR over the intervals of the run, of what was measured."""
+    """Return the CDF of RSRP and SINR over the intervals of the run, of what changed."""
     sinr = "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"
     plots: list[Plot] = []
     for name, label in (("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")):
         values = _known(mac, name)
-        if len(values):
+        if len(values) and values.min() < values.max():
             line = Series(*distribution(values), RADIO, label)
             plots.append(Plot([line], label, "" if plots else "share of intervals"))
     return Figure(plots, max(len(plots), 1), 240)
@@ -82,7 +119,8 @@ def rtt_throughput(aligned: pd.DataFrame) -> Figure:
     """Return RTT against throughput, per flow: its bins, their mean and the mean's 95 %
     interval."""
     series = []
-    for label, colour, rows in _flows(aligned.dropna(subset=["tcp_rtt_ms"])):
+    for label, colour, all_rows in _flows(aligned):
+        rows = all_rows.dropna(subset=["tcp_rtt_ms"])
         if len(rows) < 2:
             continue
         x, y = _values(rows, "tcp_rtt_ms"), _values(rows, "tcp_throughput_bps")
@@ -107,24 +145,29 @@ def mac_transport(aligned: pd.DataFrame, direction: str) -> Figure:
     )
     plots = []
     for x, y in pairs:
-        if x in aligned and y in aligned:
-            groups = aligned.groupby("cc", sort=False)
-            dots = [
-                Series(*thinned(_values(rows, x), _values(rows, y)), colour_of(str(cc)), str(cc),
-                       "dots", opacity=0.4)
-                for cc, rows in groups
-            ]  # fmt: skip
+        if x not in aligned or y not in aligned:
+            continue
+        dots = [
+            Series(*thinned(_values(rows, x), _values(rows, y)), colour, label, "dots", opacity=0.4)
+            for label, colour, rows in _flows(aligned)
+        ]
+        if any(len(each.x) for each in dots):
             plots.append(Plot(dots, _label(x), _label(y)))
     return Figure(plots, 3, 250)
 
 
-def _lines(aligned: pd.DataFrame, known: Column, panel: Panel, in_legend: bool) -> Iterator[Series]:
+def _lines(
+    aligned: pd.DataFrame, known: Column, panel: Panel, colours: Mapping[str, str], in_legend: bool
+) -> Iterator[Series]:
+    first = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
+    if panel.limit:
+        limit = _seconds(first), _values(first, panel.limit)
+        yield Series(*limit, MUTED, _LIMIT, "limit", in_legend=in_legend)
     if not panel.per_flow:
-        rows = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
-        yield _line(rows, known, panel, RADIO, known.title)
+        yield _line(first, known, panel, RADIO, known.title)
         return
     seen: dict[str, int] = {}
-    for label, colour, rows in _flows(aligned):
+    for label, colour, rows in _flows(aligned, colours):
         order = seen[colour] = seen.get(colour, -1) + 1
         yield _line(rows, known, panel, colour, label, DASHES[order % len(DASHES)], in_legend)
     if panel.total and aligned["flow"].nunique() > 1:
@@ -136,15 +179,26 @@ def _line(
     rows: pd.DataFrame, known: Column, panel: Panel, colour: str, name: str,
     dash: str = "solid", in_legend: bool = False,
 ) -> Series:  # fmt: skip
-    x, y = rows["t_s"].to_numpy(dtype="float64"), _values(rows, known.name)
+    x, y = _seconds(rows), _values(rows, known.name)
     if panel.as_dots:
         return Series(x[y > 0], y[y > 0], colour, name, "dots")
-    return Series(*_decimated(x, y), colour, name, dash=dash, in_legend=in_legend)
+    return Series(x, y, colour, name, dash=dash, in_legend=in_legend)
 
 
-def _flows(aligned: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
-        yield f"{cc} ({name})", colour_of(str(cc)), rows
+def _flows(
+    aligned: pd.DataFrame, colours: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield label, colour and rows of each flow."""
+    ccs = dict(zip(aligned["flow"], aligned["cc"].astype(str), strict=True))
+    colours = colours or colours_of_flows(ccs)
+    for name, index in aligned.groupby("flow", sort=False).indices.items():
+        flow = str(name)
+        yield f"{ccs[flow]} ({flow})", colours[flow], aligned.iloc[index]
+
+
+def _seconds(rows: pd.DataFrame) -> Float:
+    seconds: Float = rows["t_s"].to_numpy(dtype="float64")
+    return seconds
 
 
 def _label(name: str) -> str:
@@ -170,15 +224,3 @@ def _half_width(values: Float) -> float:
     batches = [float(batch.mean()) for batch in np.array_split(values, 20) if len(batch)]
     interval = of_repeats(batches)
     return float("nan") if interval.high is None else interval.high - interval.mean
-
-
-def _decimated(x: Float, y: Float) -> tuple[Float, Float]:
-    """Return means over neighbouring bins where there are more points than a screen can show."""
-    step = -(-len(x) // MOST_POINTS)
-    if step <= 1:
-        return x, y
-    whole = len(x) // step * step
-    known = ~np.isnan(y[:whole].reshape(-1, step))
-    total = np.where(known, y[:whole].reshape(-1, step), 0.0).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return x[:whole:step], total / known.sum(axis=1)

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ddu.metrics.catalogue import summary_metrics
+from ddu.metrics.catalogue import summary_metric, summary_metrics
 from ddu.metrics.metric import SummaryMetric
 from ddu.schema.units import Unit
 
@@ -21,6 +21,7 @@ _PARTS = {
 }
 """Name of a part, and what it adds to the definition."""
 _GAUGE = {"mean", "p5", "p95"}
+_UNKNOWN = "n/a"
 
 
 @dataclass(frozen=True)
@@ -33,43 +34,68 @@ class Row:
     definition: str
 
 
+HEADLINES = (
+    "goodput_bps", "utilisation_ratio", "jain_throughput", "rtt_ms.p50", "rtt_ms.p95",
+    "retransmissions_count", "packet_owd_ms.p95", "lost_in_link_count", "sinr_db.mean", "mcs.mean",
+)  # fmt: skip
+"""The numbers that matter first, in their order; of these, a report begins with those it has."""
+HEADLINES_COUNT = 5
+_NOT_WITH_SEVERAL_FLOWS = "rtt_ms.p50"
+
+
+def headlines(summary: dict[str, Any]) -> list[Row]:
+    """Return the first numbers of HEADLINES that were measured."""
+    rows = []
+    for name in HEADLINES:
+        if name == _NOT_WITH_SEVERAL_FLOWS and len(summary["flows"]) > 1:
+            continue
+        bare, _, part = name.partition(".")
+        metric = summary_metric(bare)
+        assert metric is not None
+        row = _row(metric, part, [summary])
+        if row.values != [_UNKNOWN]:
+            rows.append(row)
+    return rows[:HEADLINES_COUNT]
+
+
 def run_rows(summary: dict[str, Any]) -> list[Row]:
-    """Return the numbers of the run; those that were not measured are n/a."""
-    return [
-        row
-        for metric in summary_metrics()
-        if metric.of_run and metric.in_report
-        for row in _rows(metric, [summary])
-    ]
+    """Return the numbers of the run that were measured."""
+    return _known_rows([metric for metric in summary_metrics() if metric.of_run], [summary])
 
 
 def flow_rows(flows: list[dict[str, Any]]) -> list[Row]:
     """Return the numbers that some flow has."""
-    return [
-        row
-        for metric in summary_metrics()
-        if metric.of_flow and metric.in_report
-        for row in _rows(metric, flows)
-        if any(value != "n/a" for value in row.values)
-    ]
+    return _known_rows([metric for metric in summary_metrics() if metric.of_flow], flows)
+
+
+def _known_rows(metrics: list[SummaryMetric], of: list[dict[str, Any]]) -> list[Row]:
+    rows = (row for metric in metrics if metric.in_report for row in _rows(metric, of))
+    return [row for row in rows if any(value != _UNKNOWN for value in row.values)]
 
 
 def _rows(metric: SummaryMetric, of: list[dict[str, Any]]) -> Iterator[Row]:
-    unit = metric.units
-    values_of_metric: list[Any] = [content.get(metric.name) for content in of]
-    if {*metric.parts} == _GAUGE:
-        means = [_number(value["mean"], unit) for value in values_of_metric]
-        definition = f"{metric.definition}; mean, {_spread(values_of_metric[0], unit)}"
-        yield Row(metric.title, unit.shown, means, definition)
+    if {*metric.parts} != _GAUGE:
+        yield from (_row(metric, part, of) for part in metric.parts or ("",))
         return
-    for part in metric.parts or ("",):
-        name, more = _PARTS.get(part, (part, ""))
-        label = f"{metric.title}, {name}" if name else metric.title
-        values = (
-            [(value or {}).get(part) for value in values_of_metric] if part else values_of_metric
-        )
-        shown = [_number(value, unit) for value in values]
-        yield Row(label, unit.shown, shown, metric.definition + more)
+    spread = _spread(of[0].get(metric.name) or dict.fromkeys(_GAUGE), metric.units)
+    mean = _row(metric, "mean", of)
+    yield replace(mean, label=metric.title, definition=f"{metric.definition}; mean, {spread}")
+
+
+def _row(metric: SummaryMetric, part: str, of: list[dict[str, Any]]) -> Row:
+    """Return a number, or a part of one, of the run or of each flow; n/a where it is unknown or
+    does not mean anything."""
+    name, more = _PARTS.get(part, (part, ""))
+    label = f"{metric.title}, {name}" if name else metric.title
+    values = []
+    for content in of:
+        value = content.get(metric.name)
+        if metric.means_something is not None and not metric.means_something(content):
+            value = None
+        elif part:
+            value = (value or {}).get(part)
+        values.append(_number(value, metric.units))
+    return Row(label, metric.units.shown, values, metric.definition + more)
 
 
 _ACCOUNTS = {
@@ -96,7 +122,7 @@ def accounts(checks: dict[str, Any]) -> list[Row]:
 
 def _number(value: float | None, unit: Unit) -> str:
     if value is None:
-        return "n/a"
+        return _UNKNOWN
     return f"{value * unit.scale:,.{unit.shown_digits}f}".replace(",", "\u202f")
 
 

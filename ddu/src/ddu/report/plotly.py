@@ -12,44 +12,64 @@ from ddu.report.figure import (
     LEFT_PX,
     RIGHT_PX,
     TOP_PX,
+    Area,
     Figure,
     Plot,
     Series,
     areas_of,
     height_px,
 )
-from ddu.report.palette import GRID, INK, MUTED
+from ddu.report.palette import THEME
 from ddu.schema.arrays import Float
 
 
 def rendered(figure: Figure) -> dict[str, Any]:
-    """Return `data` and `layout` for Plotly.newPlot, and `phone`, the layout for narrow screens."""
-    data = [
+    """Return `data` and `layout` for Plotly.newPlot; `phone`, the layout for narrow screens; and
+    `bins` and `narrower`, to switch between two widths of bins.
+
+    Colours of the page's theme are names, such as @ink.
+    """
+    drawn: dict[str, Any] = {"data": _data(figure), "layout": _layout(figure, figure.across)}
+    if figure.across > 1:
+        drawn["phone"] = _layout(figure, 1)
+    if narrower := figure.narrower:
+        drawn["bins"] = figure.bins
+        drawn["narrower"] = {"bins": narrower.bins, "data": _data(narrower)}
+    return drawn
+
+
+def _data(figure: Figure) -> list[dict[str, Any]]:
+    return [
         _trace(series, index, figure)
         for index, plot in enumerate(figure.plots)
         for series in plot.series
     ]
-    drawn = {"data": data, "layout": _layout(figure, figure.across)}
-    return drawn | ({"phone": _layout(figure, 1)} if figure.across > 1 else {})
 
 
 def _trace(series: Series, index: int, figure: Figure) -> dict[str, Any]:
-    is_line = series.kind == "line"
+    is_line = series.kind in ("line", "limit")
+    colour = THEME.get(series.colour, series.colour)
     trace: dict[str, Any] = {
         "x": _numbers(series.x), "y": _numbers(series.y), "name": series.name,
         "mode": "lines" if is_line else "markers", "showlegend": series.in_legend,
         "xaxis": "x" if figure.shared_x else f"x{_number(index)}", "yaxis": f"y{_number(index)}",
     }  # fmt: skip
     if is_line:
-        trace["line"] = {"color": series.colour, "width": 1.2, "dash": series.dash}
+        trace["line"] = {"color": colour, "width": 1.4, "dash": series.dash}
     elif series.kind == "dots":
-        trace |= {"marker": {"color": series.colour, "size": 4}, "opacity": series.opacity}
+        trace |= {"marker": {"color": colour, "size": 4}, "opacity": series.opacity}
+    elif series.kind == "area":
+        trace |= {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": colour}
+        trace |= {"opacity": series.opacity, "hoverinfo": "skip"}
     else:
-        edge = {"color": "white", "width": 1}
-        trace["marker"] = {"color": series.colour, "size": 9, "line": edge}
-        bar = {"type": "data", "color": series.colour, "thickness": 2}
+        edge = {"color": "@sheet", "width": 1}
+        trace["marker"] = {"color": colour, "size": 9, "line": edge}
+        bar = {"type": "data", "color": colour, "thickness": 2}
         for name, half_width in zip(("error_x", "error_y"), series.half_width, strict=True):
             trace[name] = bar | {"array": [half_width]}
+    if series.kind == "limit":
+        trace |= {"fill": "tozeroy", "fillcolor": "@ground"}
+        trace["line"] |= {"width": 1}
     if figure.shared_x and figure.legend:
         trace["legendgroup"] = series.name
     return trace
@@ -59,43 +79,48 @@ def _layout(figure: Figure, across: int) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "height": height_px(figure, across),
         "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
-        "font": {"family": "system-ui, sans-serif", "size": 11, "color": INK},
+        "font": {"family": "system-ui, sans-serif", "size": 11, "color": "@ink"},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
-        "hovermode": "x" if figure.shared_x else "closest",
+        "hoverlabel": {"bgcolor": "@sheet", "bordercolor": "@line", "font": {"color": "@ink"}},
         "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#9aa4b0", "activecolor": INK},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#9aa4b0", "activecolor": "@ink"},
         "annotations": [],
     }  # fmt: skip
+    # One line for the pointer's time through all panels, and one box with the values of each.
+    over_all = {"hovermode": "x unified", "hoversubplots": "axis"}
+    layout |= over_all if figure.shared_x else {"hovermode": "closest"}
     for index, (plot, area) in enumerate(zip(figure.plots, areas_of(figure, across), strict=True)):
         number = _number(index)
         layout[f"yaxis{number}"] = _axis(plot.y_label) | {
             "domain": [area.bottom, area.top], "nticks": 4 if figure.shared_x else 6,
             "rangemode": "tozero" if plot.y_from_zero else "normal",
             "anchor": "x" if figure.shared_x else f"x{number}",
+            # Where panels share the time, dragging chooses a time, in all of them.
+            "fixedrange": figure.shared_x,
         }  # fmt: skip
         if not figure.shared_x:
             layout[f"xaxis{number}"] = _axis(plot.x_label) | {
                 "domain": [area.left, area.right], "anchor": f"y{number}",
             }  # fmt: skip
         if plot.title:
-            layout["annotations"].append(_title(plot, area.top))
+            layout["annotations"].append(_title(plot, area))
     if figure.shared_x:
         last = f"y{_number(len(figure.plots) - 1)}"
         layout["xaxis"] = _axis(figure.plots[-1].x_label) | {"anchor": last}
     return layout
 
 
-def _title(plot: Plot, top: float) -> dict[str, Any]:
+def _title(plot: Plot, area: Area) -> dict[str, Any]:
     return {
-        "text": f"<b>{plot.title}</b> {plot.note}", "xref": "paper", "yref": "paper", "x": 0,
-        "y": top, "xanchor": "left", "yanchor": "bottom", "showarrow": False,
+        "text": f"<b>{plot.title}</b> {plot.note}", "xref": "paper", "yref": "paper",
+        "x": area.left, "y": area.top, "xanchor": "left", "yanchor": "bottom", "showarrow": False,
         "font": {"size": 10.5},
     }  # fmt: skip
 
 
 def _axis(title: str) -> dict[str, Any]:
-    label = {"text": title, "standoff": 6, "font": {"color": MUTED}}
-    return {"title": label, "gridcolor": GRID, "zeroline": False}
+    label = {"text": title, "standoff": 6, "font": {"color": "@muted"}}
+    return {"title": label, "gridcolor": "@line", "zeroline": False}
 
 
 def _number(index: int) -> str:

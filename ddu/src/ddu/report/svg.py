@@ -22,10 +22,14 @@ from ddu.report.figure import (
     areas_of,
     height_px,
 )
-from ddu.report.palette import GRID, INK, MUTED
+from ddu.report.palette import DARK, GRID, INK, MUTED
 from ddu.schema.arrays import Float
 
 WIDTH_PX = 860
+_DARK = "@media (prefers-color-scheme: dark) {" + "".join(
+    f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}'
+    for light, dark in DARK.items()
+) + "}"  # fmt: skip
 _DASHES = {"solid": "", "dash": "6 3", "dot": "1.5 2.5", "dashdot": "6 3 1.5 3"}
 
 
@@ -72,6 +76,11 @@ def rendered(figure: Figure) -> str:
             "</svg>\n",
         ]
     )
+
+
+def in_theme(image: str) -> str:
+    """Return the SVG document as a picture of a page, dark where the page is."""
+    return image.replace("\n", f"\n<style>{_DARK}</style>\n", 1)
 
 
 def _pixels(area: Area, top_px: int, height: int) -> Area:
@@ -129,7 +138,12 @@ def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
     px, py = x.px(series.x), y.px(series.y)
     known = np.isfinite(px) & np.isfinite(py)
     points = np.char.mod("%.1f", np.stack([px, py], axis=1)[known])
-    if series.kind == "line":
+    if series.kind == "limit" and len(points):
+        (ground,) = y.px(np.array([max(y.low, 0.0)]))
+        ends = f"{points[-1][0]} {ground:.1f}L{points[0][0]} {ground:.1f}"
+        below = "L".join([*_joined(points).tolist(), ends])
+        yield f'<path d="M{below}Z" fill="{series.colour}" fill-opacity="0.13"/>'
+    if series.kind in ("line", "limit"):
         # A gap begins a new line.
         begins = np.flatnonzero(known)
         opens = np.ones(len(begins), dtype=bool)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -24,6 +24,12 @@ class Panel:
     as_dots: bool = False
     per_flow: bool = True
     """Whether each flow has a line of its own; else there is one line, of the first flow."""
+    limit: str = ""
+    """The column that no value exceeds, drawn as the ground behind; a name as those of columns."""
+    in_wider_bins: Literal["mean", "sum", "last"] = "mean"
+    """The rule by which the values of several bins become that of a wider one."""
+    weight: str = ""
+    """The column that weighs the mean in wider bins: the samples of each bin; empty for time."""
 
 
 @dataclass(frozen=True)

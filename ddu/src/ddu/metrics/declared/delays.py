@@ -67,7 +67,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         details="for each TSval *v*, at the time of the ACK: t(first packet of the receiver with "
         "the ACK flag and TSecr = *v*) minus t(first payload packet sent with TSval = *v*)",
         needs=(Need.SENDER,), protocol="tcp", compute=lambda at: at.mean(at.flow.rtt),
-        panel=Panel(40),
+        panel=Panel(15, weight="tcp_rtt_count"),
     ),
     BinMetric(
         "tcp_rtt_p95_ms", "95th percentile (nearest rank) of the bin's RTT samples", "RTT, p95",
@@ -136,6 +136,8 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         "Self-inflicted delay",
         details="after Winstein et al., NSDI 2013, section 5, who subtract the smallest "
         "possible delay", needs=_BOTH, of_flow=_self_inflicted,
+        # A queue that never empties raises the smallest delay, which is not the path's then.
+        in_report=False,
     ),
     *(
         SummaryMetric(
@@ -161,5 +163,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         "d3_ratio", "mean RTT divided by the DTT", "Delay over desired delay", declared_unit="1",
         needs=(Need.SENDER,), protocol="tcp",
         of_flow=lambda view: view.once(desired_delay)["d3_ratio"],
+        # A flow without a threshold of its own desires no delay.
+        means_something=lambda flow: flow["dtt_source"] == "trace",
     ),
 )  # fmt: skip

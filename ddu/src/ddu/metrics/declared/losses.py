@@ -73,7 +73,7 @@ _RETRANSMISSIONS = _counted(
     "retransmissions_count", "Retransmissions", "segments retransmitted",
     lambda flow: flow.retransmissions, _SENDER,
     details="payload below the highest sequence number sent before it",
-    panel=Panel(70, as_dots=True), of_flow=True,
+    panel=Panel(70, as_dots=True, in_wider_bins="sum"), of_flow=True,
 )  # fmt: skip
 _FAST = _counted(
     "fast_retransmissions_count", "Fast retransmissions",

@@ -46,7 +46,7 @@ METRICS = (
         "tcp_throughput_bps", "payload bits that reach the receiver, duplicates included",
         "Throughput", details="its integral is the bytes that the receiver got",
         needs=(Need.ARRIVALS,), compute=lambda at: at.bins.rates_bps(*at.flow.arrivals),
-        panel=Panel(10, total=True),
+        panel=Panel(10, total=True, limit="mac_{direction}_capacity_sdu_bps"),
     ),
     BinMetric(
         "tcp_throughput_ip_bps", "IP bits of payload packets at the receiver",
