@@ -166,3 +166,32 @@ def test_planning_a_field_campaign_executes_nothing(
     assert "phone" in ran.output
     assert "over the operator's network" in ran.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_help_has_the_options_of_the_chosen_testbed_alone() -> None:
+    def shown(*args: str) -> str:
+        return CliRunner().invoke(app, ["run", *args]).stdout
+
+    assert "--traffic-program" in shown("-h")
+    assert "--serial" not in shown("--help")
+    of_phone = shown("--testbed", "phone", "--help")
+    assert "--serial" in of_phone
+    assert not {"--traffic-program", "--runtime"} & {*of_phone.split()}
+    every = shown("--help-all")
+    assert all(flag in every for flag in ("--traffic-program", "--serial", "--runtime"))
+    assert shown("-h").index("ccu run --cc") < shown("-h").index("--flows")
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("ccu run --sc", {"--scenario", "--scheduler"}),
+        ("ccu run --testbed rf", {"rfsim"}),
+        ("ccu campaign re", {"report", "resume"}),
+    ],
+)
+def test_a_shell_completes_flags_and_names(words: str, offered: set[str]) -> None:
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    asked["_CCU_COMPLETE"] = "complete_bash"
+    printed = CliRunner().invoke(app, [], prog_name="ccu", env=asked)
+    assert {*printed.stdout.split()} == offered

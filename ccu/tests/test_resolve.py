@@ -88,7 +88,7 @@ def test_a_slow_return_path_is_reported_in_the_file(tmp_path: Path) -> None:
     assert path["ul"]["queue"] == {"packets": 100}
     assert path["dl"] == {"delay_ms": 10.0, "loss_ratio": 0.0}
     file.write_text("cc: cubic\npath: {ul: {rate_mbps: -1}}\n")
-    with pytest.raises(RefusedError, match=rf"{file}:2: path.ul.rate_mbps: .*greater than 0"):
+    with pytest.raises(RefusedError, match=rf"{file}:2: path.ul.rate_mbps: -1 is not more than 0"):
         resolve({}, file)
 
 
@@ -200,10 +200,10 @@ def test_a_wrong_key_is_reported_with_its_line_and_similar_keys(
         ("cc: [cubic]\n", "1: cc: \"['cubic']\" is not a valid name of a congestion control"),
         ("cc: cubic\nduplex: tdd\n", "2: duplex: 'tdd' is not fdd. Write fdd, or a TDD"),
         ("cc: cubic\npath: 3\n", "2: path: is not a mapping of dl, ul (it is 3)"),
-        ("cc: cubic\nues: 400\n", "2: ues: Input should be less than or equal to 64"),
+        ("cc: cubic\nues: 400\n", "2: ues: 400 is more than 64"),
         ("cc: cubic\n3: 4\n", "2: 3: a key must be a word"),
         ("flows: ','\n", "1: flows: '' is not a flow. Write CC@SECONDS"),
-        ("cc: cubic\ntestbed: rfsim\nruntime: podman\n", "3: runtime: Input should be 'docker'"),
+        ("cc: cubic\ntestbed: rfsim\nruntime: podman\n", "3: runtime: 'podman' is not 'docker'"),
     ],
 )
 def test_one_mistake_in_a_file_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
@@ -218,7 +218,7 @@ def test_one_mistake_in_a_file_is_one_line(tmp_path: Path, text: str, expected: 
 def test_a_key_merged_by_yaml_has_a_place(tmp_path: Path) -> None:
     file = tmp_path / "e.yaml"
     file.write_text("cc: cubic\n<<: {prb: 24, ues: 400}\n")
-    with pytest.raises(RefusedError, match=f"{file}:1: ues: Input should be"):
+    with pytest.raises(RefusedError, match=f"{file}:1: ues: 400 is more than 64"):
         resolve({}, file)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ccu.cli.run import _show_result
+from ccu.cli.results import Results
 
 _FLOW = {
     **{"id": "f0", "cc": "cubic", "cc_read_back": "cubic", "direction": "dl"},
@@ -29,7 +29,8 @@ def test_the_next_step_is_one_that_can_be_done(
 ) -> None:
     content = {"flows": [_FLOW], "verdict": "valid", "verdict_reasons": [], "captures": captures}
     (tmp_path / "run.json").write_text(json.dumps(content))
-    _show_result(tmp_path)
+    Results(analyse=False).show(tmp_path)
     printed = capsys.readouterr().out
     assert expected in printed
     assert ("ddu analyze" in printed) == bool(captures)
+    assert printed.splitlines()[-1] == f"run: {tmp_path}"

@@ -54,15 +54,15 @@ def problems(**written: object) -> list[str]:
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        ({"name": None}, ["name: Input should be a valid string (it is None)"]),
+        ({"name": None}, ["name: None is not text"]),
         ({"link": {"rate_mbit": 3}}, ["link.rate_mbit: unknown key. Did you mean rate_mbps?"]),
         ({"radios": [{"prb": 3}, {"prbs": 4}]}, ["radios.1.prbs: unknown key. Did you mean prb?"]),
         ({"radios": [{"prb": 7}]}, ["radios.0.prb: 7 is odd. Write 8"]),
-        ({"radios": [{"prb": "x" * 99}]}, ["radios.0.prb: Input should be a valid integer"]),
+        ({"radios": [{"prb": "x" * 99}]}, [f"radios.0.prb: '{'x' * 59}… is"]),
         ({"radios": []}, ["radios: Tuple should have at least 1 item"]),
-        ({"radios": [{"table": "256-qam"}]}, ["radios.0.table: Input should be '64qam' or '256qam' "
-         "(it is '256-qam'). Did you mean 256qam?"]),
-        ({"radios": [{"table": "qpsk"}]}, ["radios.0.table: Input should be '64qam' or '256qam'"]),
+        ({"radios": [{"table": "256-qam"}]}, ["radios.0.table: '256-qam' is not '64qam' or "
+         "'256qam'. Did you mean 256qam?"]),
+        ({"radios": [{"table": "qpsk"}]}, ["radios.0.table: 'qpsk' is not '64qam' or '256qam'"]),
         ({"name": "radios"}, ["radios: is a name. Choose another", "too long"]),
         ({"nam": 1}, ["nam: unknown key. Did you mean name? There are link, name, radios"]),
     ],

@@ -243,7 +243,7 @@ def test_a_wrong_file_of_weights_is_one_error(
         file.write_text(content)
     parameter = f"weights={file}"
     words = ["--testbed", "virtual", "--cc", "orca", "--cc-param", parameter]
-    said = command("ccu", "run", *words, "--output", tmp_path / "runs")
+    said = command("ccu", "run", "--no-report", *words, "--output", tmp_path / "runs")
     assert said.returncode == 2
     (line,) = said.stderr.splitlines()
     assert says in line

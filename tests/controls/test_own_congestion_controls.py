@@ -209,7 +209,7 @@ def test_a_file_that_is_no_congestion_control_is_refused(
 ) -> None:
     (tmp_path / name).write_text(text)
     words = ["--testbed", "virtual", "--cc", tmp_path / name, *SHORT]
-    said = command("ccu", "run", *words, "--output", tmp_path / "runs")
+    said = command("ccu", "run", "--no-report", *words, "--output", tmp_path / "runs")
     assert said.returncode == 2
     assert message in said.stderr
     assert not (tmp_path / "runs").exists()
@@ -223,6 +223,6 @@ def test_a_source_that_does_not_compile_is_refused_with_its_line(
     lines[at] = "acked = tcp_slow_start(tp;\n"
     (tmp_path / "toy.bpf.c").write_text("".join(lines))
     words = ["--testbed", "virtual", "--cc", tmp_path / "toy.bpf.c", *SHORT]
-    said = command("ccu", "run", *words, folder=tmp_path)
+    said = command("ccu", "run", "--no-report", *words, folder=tmp_path)
     assert said.returncode == 2
     assert f"toy.bpf.c:{at + 1}: gcc: " in said.stderr

@@ -50,7 +50,7 @@ def mean_mbps(table: pd.DataFrame, flow: str, from_s: float, until_s: float) -> 
 
 def refused(*arguments: str) -> str:
     """Return the message of a `ccu run` that was refused."""
-    said = command("ccu", "run", "--testbed", "virtual", *arguments)
+    said = command("ccu", "run", "--no-report", "--testbed", "virtual", *arguments)
     assert said.returncode == 2
     return said.stderr
 
@@ -60,7 +60,7 @@ def test_the_run_may_be_in_shared_memory(kernel: Path, link: str, cc: str) -> No
     """The hosts have a /dev/shm of their own, which hides the host's."""
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="ccu-test-") as folder:
         words = ["--testbed", "virtual", "--cc", cc, "--scenario", link]
-        ran = command("ccu", "run", *words, "--duration", "1s", "--output", folder)
+        ran = command("ccu", "run", "--no-report", *words, "--duration", "1s", "--output", folder)
         assert ran.returncode == 0, ran.stderr
 
 

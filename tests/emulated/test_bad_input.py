@@ -27,7 +27,7 @@ Ours = Callable[[], set[str]]
 def refusal(*args: str, inside: str = "") -> str:
     """Return the stderr of `ccu run ARGS`, with what the command `inside` mounts for it alone."""
     changed = MOUNTED.format(inside) if inside else ""
-    ran = command("ccu", "run", "--testbed", "emulated", *args, changed=changed)
+    ran = command("ccu", "run", "--no-report", "--testbed", "emulated", *args, changed=changed)
     assert ran.returncode in (1, 2), ran.stdout + ran.stderr
     assert "Traceback" not in ran.stderr
     return ran.stderr

@@ -155,8 +155,9 @@ def test_killed_ten_times_it_still_does_every_run_once(
 
 def test_a_run_is_repeated_from_its_manifest(tmp_path: Path) -> None:
     made = command(
-        "ccu", "run", "--testbed", "emulated", "--cc", "reno", "--duration", "1s", "--scenario",
-        "static", "--buffer", "80pkt", "--seed", "9", "--output", str(tmp_path / "first"),
+        "ccu", "run", "--no-report", "--testbed", "emulated", "--cc", "reno", "--duration", "1s",
+        "--scenario", "static", "--buffer", "80pkt", "--seed", "9",
+        "--output", str(tmp_path / "first"),
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     (first,) = (tmp_path / "first").iterdir()

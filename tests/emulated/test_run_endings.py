@@ -67,8 +67,8 @@ def test_a_signal_after_the_traffic_is_heard(runs: Runs, ours: Ours, tmp_path: P
     """The run is complete; but no script or campaign may go on as if nothing had come."""
     before = ours()
     run = command(
-        "ccu", "run", "--testbed", "emulated", *LONG, "--cc", "cubic", "--duration", "1s",
-        "--output", tmp_path, changed=SIGNAL_AFTER_TRAFFIC,
+        "ccu", "run", "--no-report", "--testbed", "emulated", *LONG, "--cc", "cubic",
+        "--duration", "1s", "--output", tmp_path, changed=SIGNAL_AFTER_TRAFFIC,
     )  # fmt: skip
     assert run.returncode == 130
     assert "interrupted by SIGTERM; the run is complete" in run.stderr

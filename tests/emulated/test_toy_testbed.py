@@ -69,7 +69,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 def test_its_name_and_options_are_listed(installed: Installed) -> None:
     assert "a cable between two network namespaces" in installed("ccu", "list", "testbeds")
-    printed = installed("ccu", "run", "--help")
+    printed = installed("ccu", "run", "--help-all")
     assert "With --testbed toy" in printed
     assert "--cable-length-km" in printed
     assert "Length of the cable in km (default: 1.0)." in printed
@@ -81,7 +81,10 @@ def test_its_name_and_options_are_listed(installed: Installed) -> None:
 @pytest.mark.parametrize(
     ("args", "printed"),
     [
-        (["--testbed", "toy", "--cable-length-km", "0"], "--cable-length-km: Input should be gre"),
+        (
+            ["--testbed", "toy", "--cable-length-km", "0"],
+            "--cable-length-km: '0' is not more than 0",
+        ),
         (["--testbed", "toy", "--prb", "24"], "--prb: a cable has no radio. Leave it out"),
         (["--testbed", "toy", "--ues", "2"], "--ues: a cable has one end"),
         (["--cable-length-km", "3"], "--cable-length-km: is for other testbeds. Add --testbed toy"),
@@ -99,7 +102,9 @@ def test_a_run_to_its_tables(
     before = ours()
     file = tmp_path / "toy.yaml"
     file.write_text("testbed: toy\ncc: cubic\nduration: 2s\ncable_length_km: 2.5\n")
-    installed("ccu", "run", "--file", str(file), "--bidir", "--output", str(tmp_path))
+    installed(
+        "ccu", "run", "--no-report", "--file", str(file), "--bidir", "--output", str(tmp_path)
+    )
     (run,) = tmp_path.glob("*-toy")
     manifest = json.loads((run / "run.json").read_text())
     assert manifest["verdict"] == "valid"
@@ -131,7 +136,7 @@ def test_the_resources_of_a_killed_toy_run_are_removed(
 ) -> None:
     before = ours()
     words = ("--testbed", "toy", "--cc", "cubic", "--duration", "60s", "--output", str(tmp_path))
-    running = installed.start("ccu", "run", *words)
+    running = installed.start("ccu", "run", "--no-report", *words)
     until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), running)
     running.send_signal(signal.SIGKILL)
     running.wait()

@@ -26,7 +26,9 @@ SHORT = ["--duration", "3s", "--prb", "24", "--seed", "7"]
 
 def ccu_run(output: Path, *arguments: str) -> Path:
     """The directory of a run in virtual time."""
-    said = command("ccu", "run", "--testbed", "virtual", *SHORT, *arguments, "--output", output)
+    said = command(
+        "ccu", "run", "--no-report", "--testbed", "virtual", *SHORT, *arguments, "--output", output
+    )
     assert said.returncode == 0, said.stderr
     (directory,) = (path for path in output.iterdir() if path.is_dir())
     return directory
@@ -190,7 +192,7 @@ def test_iperf3_measures_what_the_built_in_traffic_does(
 
 def test_iperf3_is_no_choice_in_real_time(tmp_path: Path) -> None:
     words = ["--testbed", "emulated", "--traffic-program", "iperf3", "--cc", "cubic"]
-    said = command("ccu", "run", *words)
+    said = command("ccu", "run", "--no-report", *words)
     assert said.returncode == 2
     assert "--traffic-program: is for other testbeds. Add --testbed virtual" in said.stderr
 

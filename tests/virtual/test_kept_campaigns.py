@@ -171,7 +171,7 @@ def test_a_resumed_campaign_reduces_what_an_earlier_one_left(
 def test_two_at_a_time_give_the_bytes_of_one(campaigns: dict[str, Path], tmp_path: Path) -> None:
     words = ["--testbed", "virtual", "--scenario", "static", "--duration", "2s"]
     words += ["--cc", "cubic", "--prb", "51", "--seed", "2"]
-    said = command("ccu", "run", *words, "--output", tmp_path)
+    said = command("ccu", "run", "--no-report", *words, "--output", tmp_path)
     assert said.returncode == 0, said.stderr
     (alone,) = tmp_path.iterdir()
     (of_campaign,) = campaigns["raw"].glob("runs/cc=cubic,seed=2/*/raw")

@@ -26,7 +26,7 @@ def ccu(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def run(output: Path, *arguments: object) -> Path:
-    said = ccu("run", "--testbed", "virtual", *arguments, *SHORT, "--output", output)
+    said = ccu("run", "--no-report", "--testbed", "virtual", *arguments, *SHORT, "--output", output)
     assert said.returncode == 0, said.stderr
     (path,) = output.iterdir()
     return path
@@ -106,7 +106,9 @@ def test_a_program_that_does_not_send_fails_the_run(
 ) -> None:
     own = wrapper(tmp_path, body)
     output = tmp_path / "runs"
-    said = ccu("run", "--testbed", "virtual", "--cc", own, *SHORT, "--output", output)
+    said = ccu(
+        "run", "--no-report", "--testbed", "virtual", "--cc", own, *SHORT, "--output", output
+    )
     assert said.returncode == 1
     assert message in said.stderr
     (path,) = output.iterdir()
@@ -133,7 +135,7 @@ def test_what_cannot_be_run_is_refused(
     kernel: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     output = tmp_path / "runs"
-    said = ccu("run", "--testbed", "virtual", *arguments, *SHORT, "--output", output)
+    said = ccu("run", "--no-report", "--testbed", "virtual", *arguments, *SHORT, "--output", output)
     assert said.returncode == 2
     assert message in said.stderr
     assert not output.exists()

@@ -25,7 +25,7 @@ def test_two_runs_are_the_same_to_the_byte(kernel: Path, packages: Path, tmp_pat
     digests = set()
     for name in ("first", "second"):
         words = ("--traffic", "pulse", "--duration", "2s", "--output", tmp_path / name)
-        ended = ccu(packages, "run", "--testbed", "virtual", *words)
+        ended = ccu(packages, "run", "--no-report", "--testbed", "virtual", *words)
         assert ended.returncode == 0, ended.stderr
         (capture,) = (tmp_path / name).glob("*/raw/receiver.pcap")
         digests.add(hashlib.sha256(capture.read_bytes()).hexdigest())
@@ -48,7 +48,7 @@ def test_two_runs_are_the_same_to_the_byte(kernel: Path, packages: Path, tmp_pat
     ],
 )
 def test_refusals(packages: Path, words: list[str], problem: str) -> None:
-    ended = ccu(packages, "run", *words, "--dry-run")
+    ended = ccu(packages, "run", "--no-report", *words, "--dry-run")
     assert ended.returncode == 2
     assert problem in ended.stderr
 

@@ -49,7 +49,9 @@ class Runs:
 
     def _run(self, args: list[str]) -> Path:
         output = Path(tempfile.mkdtemp(dir=self.directory))
-        ran = command("ccu", "run", "--testbed", self.testbed, *args, "--output", str(output))
+        ran = command(
+            "ccu", "run", "--no-report", "--testbed", self.testbed, *args, "--output", str(output)
+        )
         assert ran.returncode == 0, f"ccu run {' '.join(args)}\n{ran.stdout}\n{ran.stderr}"
         (run,) = output.iterdir()
         return run

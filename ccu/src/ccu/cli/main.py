@@ -13,7 +13,7 @@ from ccu import __version__
 from ddu.console import ending
 
 COMMANDS = {
-    "run": "Run one experiment and record it in a new directory.",
+    "run": "Run one experiment, record it in a new directory, and analyse it.",
     "rerun": "Repeat a run: its experiment, with the scenario that it played.",
     "scheduler": "Start the scheduler of a cluster (docs/scaling.md).",
     "certificates": "Make the certificates of a cluster, for `--tls` of its members.",
@@ -45,8 +45,9 @@ class Subcommands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Subcommands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False
-)
+    cls=Subcommands, no_args_is_help=True, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
 
 
 def _print_version(wanted: bool) -> None:
@@ -64,7 +65,14 @@ def ccu(
         ),
     ] = False,
 ) -> None:
-    """Run real Linux TCP over a 5G link, and record what the radio and TCP did."""
+    """Run real Linux TCP over a 5G link, and record what the radio and TCP did.
+
+    \b
+    ccu run --cc cubic --prb 106      one experiment, with a report
+    ccu list cc                       what there is to choose from
+    ccu campaign list                 the figures and tables of papers
+    ccu doctor                        what this machine can do
+    """
 
 
 def main() -> None:

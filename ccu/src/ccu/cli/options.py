@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ccu.cli.completion import completion
 from ccu.spec.keys import options
 from ccu.spec.option import Option, Written, written
 from ccu.spec.testbed import testbeds_with
@@ -74,17 +75,13 @@ def _parameters(field: Written, panel: str | None) -> list[Parameter]:
         ]
     if field.flag is None:
         return []
-    kind: Any = list[str] if field.option.pairs else _kind(field)
+    # Numbers are text here, too: the experiment's rules say what is wrong with one.
+    kind: Any = list[str] if field.option.pairs else str
     return [_parameter(field.flag, kind, _help(field.option, field.default), panel)]
 
 
-def _kind(field: Written) -> Any:
-    plain = field.field.annotation
-    return plain if field.option.read is None and plain in (int, float) else str
-
-
 def _parameter(flag: str, kind: Any, text: str, panel: str | None) -> Parameter:
-    option = typer.Option(flag, help=text, rich_help_panel=panel)
+    option = typer.Option(flag, help=text, rich_help_panel=panel, autocompletion=completion(flag))
     default = False if kind is bool else None
     annotation = Annotated[kind if kind is bool else kind | None, option]  # type: ignore[valid-type]
     return Parameter(_name(flag), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

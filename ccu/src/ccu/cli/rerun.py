@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ccu.cli.results import Results
 from ccu.cli.run import DryRun, Output, perform
 from ccu.runs import manifest
 from ccu.runs.comparison import first_difference
@@ -29,7 +30,7 @@ def rerun(
     """
     experiment = manifest.experiment_of(run)
     with written_at({}, elsewhere=str(run / "run.json")):
-        repeated = perform(experiment, output, dry_run)
+        repeated = perform(experiment, output, dry_run, Results(analyse=False))
     driver = driver_of(experiment)
     if repeated is None or not driver.repeatable:
         return

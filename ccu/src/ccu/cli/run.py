@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Mapping
@@ -13,11 +12,12 @@ from typing import Annotated, Any
 import typer
 import yaml
 from rich.console import Console
-from rich.table import Table
 
 from ccu import scenarios
 from ccu.cli import progress
+from ccu.cli.help import ALL, HelpOfTestbed
 from ccu.cli.options import experiment_options, takes_flags
+from ccu.cli.results import Results
 from ccu.host.root import need_root
 from ccu.runs import run as runs
 from ccu.scenarios.resolve import collect, resolve_written
@@ -27,18 +27,22 @@ from ccu.spec.keys import flag_of
 from ccu.spec.places import Places, written_at
 from ccu.testbeds import driver_of, drivers
 from ccu.testbeds.choice import choose
+from ddu.cli.results import AsJson, Ending, Open
 from ddu.console.problems import Where, refusal
 
 app = typer.Typer(add_completion=False)
 out = Console()
 
 Output = Annotated[Path, typer.Option(help="Directory for run directories.")]
+NoReport = Annotated[
+    bool, typer.Option("--no-report", help="Record only; `ddu analyze` can follow later.")
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check and print the experiment; start nothing.")
 ]
 
 
-@app.command()
+@app.command(cls=HelpOfTestbed, epilog=f"{ALL}: the options of all testbeds, too.")
 @takes_flags(experiment_options(), drivers(), about_run=True)
 def run(
     flags: dict[str, Any],
@@ -48,8 +52,20 @@ def run(
         Path | None,
         typer.Option("-f", "--file", help="YAML file with the same options (docs/experiment.md)."),
     ] = None,
+    no_report: NoReport = False,
+    as_json: AsJson = False,
+    open_report: Open = False,
 ) -> None:
-    """Run one experiment and record it in a new directory."""
+    """Run one experiment, record it in a new directory, and analyse it.
+
+    \b
+    ccu run --cc cubic --prb 106           40 MHz of 5G, downlink, 30 s
+    ccu run --cc ./mine.py --rtt 50ms      a congestion control of your own
+    ccu run --flows cubic@0,reno@10        two flows, the second 10 s later
+    ccu run --cc bbr --scenario ./my.yaml  over a trace of your own
+    ccu run -f my.yaml --dry-run           print a file's experiment
+    """
+    results = Results(not no_report, Ending(as_json, open_report))
     machines = {
         option.flag: flags.pop(str(option.flag).removeprefix("--").replace("-", "_"), None)
         for driver in drivers().values()
@@ -62,7 +78,7 @@ def run(
             if machine is not None:
                 _perform_elsewhere(experiment, str(flag), machine, output, dry_run)
                 return
-        perform(experiment, output, dry_run)
+        perform(experiment, output, dry_run, results)
 
 
 def _chosen(written: Mapping[str, Any], places: Places) -> tuple[dict[str, Any], Places]:
@@ -93,23 +109,28 @@ def _perform_elsewhere(
         print(f"brought here: {made}\nnext: ddu analyze {shlex.quote(str(made))}")
 
 
-def perform(experiment: Experiment, output: Path, dry_run: bool) -> Path | None:
-    """Run the experiment and return its directory; in a dry run, print the experiment.
+def perform(experiment: Experiment, output: Path, dry_run: bool, results: Results) -> Path | None:
+    """Run the experiment, show its results and return its directory; in a dry run, print the
+    experiment.
 
-    Raises RefusedError or RunFailed.
+    Raises RefusedError, RunFailed or NotAnalysed.
     """
-    notice = driver_of(experiment).notice
+    driver = driver_of(experiment)
+    notice = driver.notice
     if dry_run:
         print(resolved(experiment, runs.check(experiment, output)), end="")
         print(notice([experiment]), end="\n" if notice([experiment]) else "")
         return None
-    if driver_of(experiment).needs_root:
+    if driver.needs_root:
         need_root()
+    console = Console(stderr=True) if results.ending.as_json else out
     if sentence := notice([experiment]):
-        print(sentence)
-    with progress.shown(out) as report:
+        console.print(sentence, markup=False, highlight=False)
+    if experiment.capture and driver.undisturbed:
+        results.prepare()
+    with progress.shown(console) as report:
         directory = runs.run(experiment, output, report)
-    _show_result(directory)
+    results.show(directory)
     return directory
 
 
@@ -122,23 +143,3 @@ def resolved(experiment: Experiment, scenario: Path) -> str:
         note = f"# {experiment.scenario} gives capacity itself, so there is no {left_out}\n"
     known = experiment.model_dump(mode="json", exclude_none=True, exclude=unused)
     return note + yaml.safe_dump(known, sort_keys=False)
-
-
-def _show_result(directory: Path) -> None:
-    content = json.loads((directory / "run.json").read_text())
-    table = Table(box=None)
-    for title in ("flow", "congestion control", "direction", "received"):
-        table.add_column(title)
-    for flow in content["flows"]:
-        # The bytes include those still queued when the traffic ended; so does the time.
-        rate_bps = float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
-        cc = flow["cc_read_back"] or flow["cc"]
-        table.add_row(flow["id"], cc, flow["direction"], f"{rate_bps / 1e6:.1f} Mbit/s")
-    out.print(table)
-    reasons = "; ".join(content["verdict_reasons"])
-    print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")
-    print(f"run: {directory}")
-    if content.get("captures"):
-        print(f"next: ddu analyze {shlex.quote(str(directory))}")
-    else:
-        print("no capture: it cannot be analysed; its measurements are in raw/")

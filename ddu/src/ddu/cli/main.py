@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,13 +15,18 @@ from ddu.cli import reproductions as reproductions_command
 from ddu.cli import store as store_commands
 from ddu.cli import verify as verify_command
 from ddu.cli.campaign import app as campaign_app
-from ddu.console import ending
+from ddu.cli.results import AsJson, Ending, Open
+from ddu.console import ending as end_of_command
+from ddu.console.ending import error_text
+from ddu.console.problems import RefusedError
 from ddu.readers.packets.implementations import Reader
-from ddu.run.find import newest_run
+from ddu.report.text import REPORT
+from ddu.run.find import newest_run, runs_of
 from ddu.run.memory import shortage
 
-app = typer.Typer(help="Analyse, compare, convert and publish recorded runs.", no_args_is_help=True,
-                  add_completion=False)  # fmt: skip
+app = typer.Typer(
+    no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}
+)  # fmt: skip
 app.add_typer(campaign_app, name="campaign")
 
 
@@ -33,7 +38,14 @@ reproductions_command.register(app)
 
 @app.callback()
 def commands() -> None:
-    """Make typer keep `ddu analyze` a command of its own."""
+    """Analyse, compare, convert and publish recorded runs.
+
+    \b
+    ddu analyze                 the newest run: tables, figures, report
+    ddu compare runs/           all runs of a folder beside each other
+    ddu serve                   all reports in a browser
+    ddu export RUN table.csv    a table for another program
+    """
 
 
 def bin_width_ns(text: str) -> int:
@@ -49,7 +61,12 @@ def bin_width_ns(text: str) -> int:
 
 @app.command()
 def analyze(
-    run: Annotated[Path | None, typer.Argument(help="Run directory (default: the newest).")] = None,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN", help="Run directories, or folders of runs (default: the newest run)."
+        ),
+    ] = None,
     runs: Annotated[Path, typer.Option(help="Directory of the runs.")] = Path("runs"),
     bin: Annotated[str, typer.Option(help="Width of a bin, from 1ms to 60s.")] = "20ms",
     reader: Annotated[
@@ -59,41 +76,36 @@ def analyze(
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Write tables and summary only (faster).")
     ] = False,
+    as_json: AsJson = False,
+    open_report: Open = False,
 ) -> None:
-    """Compute tables, summary.json, figures and report.html of a run."""
+    """Compute tables, summary.json, figures and report.html of a run, or of each in a folder."""
     # One analysis leaves next to no reference cycles: looking for them takes a tenth of a second.
     gc.disable()
     from ddu.api import analyze as analyze_run
 
     width_ns = bin_width_ns(bin)
-    path = run or newest_run(runs)
-    if sentence := shortage(path):
-        typer.secho(f"ddu: {sentence}", fg="yellow", err=True)
-    summary = analyze_run(path, width_ns, reader, not no_report)
-    show(path, summary, "tables" if no_report else "report.html")
-
-
-def show(path: Path, summary: dict[str, Any], made: str = "report.html") -> None:
-    """Print the main metrics, and where the results are."""
-    colour = {"valid": "green", "degraded": "yellow", "invalid": "red"}[summary["verdict"]]
-    rtt, used = summary["rtt_ms"]["p50"], summary["utilisation_ratio"]
-    rate_bps = summary["throughput_bps"]
-    parts = [
-        typer.style(summary["verdict"], fg=colour),
-        f"{rate_bps / 1e6:.1f} Mbit/s" if rate_bps is not None else "throughput not captured",
-        f"median RTT {rtt:.1f} ms" if rtt is not None else "no RTT",
-        f"{used:.0%} of the link" if used is not None else "no MAC capacity",
-    ]
-    if summary["retransmissions_count"] is not None:
-        parts.append(f"{summary['retransmissions_count']} retransmissions")
-    if summary.get("clock") == "virtual":
-        parts.append("virtual time")
-    typer.echo(" · ".join(parts))
-    for reason in summary["verdict_reasons"] + summary["not_captured"]:
-        typer.echo(f"  {reason}")
-    typer.echo(str(path / made))
+    ending = Ending(as_json, open_report)
+    chosen = runs_of(paths) if paths else [newest_run(runs)]
+    refused: list[RefusedError] = []
+    for path in chosen:
+        if sentence := shortage(path):
+            typer.secho(f"ddu: {sentence}", fg="yellow", err=True)
+        try:
+            summary = analyze_run(path, width_ns, reader, not no_report)
+        except RefusedError as error:
+            if len(chosen) == 1:
+                raise
+            refused.append(error)
+            typer.secho(error_text("ddu", str(error)), err=True)
+            continue
+        ending.show(path, summary, "tables" if no_report else REPORT)
+    if refused:
+        left_out = f"runs that cannot be analysed: {len(refused)} of {len(chosen)}"
+        typer.secho(left_out, fg="yellow", err=True)
+        raise typer.Exit(1)
 
 
 def main() -> None:
     """Run the command; a user error is one message on stderr and an exit code."""
-    ending.main(app, "ddu")
+    end_of_command.main(app, "ddu")

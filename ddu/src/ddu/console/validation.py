@@ -20,6 +20,22 @@ _FIXES = {
     "list_type": _LIST,
     "tuple_type": _LIST,
 }
+_WHOLE, _NUMBER = "is not a whole number", "is not a number"
+_RULES = {
+    "int_parsing": _WHOLE,
+    "int_type": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_parsing": _NUMBER,
+    "float_type": _NUMBER,
+    "finite_number": "is not a finite number",
+    "string_type": "is not text",
+    "greater_than": "is not more than {gt:g}",
+    "greater_than_equal": "is less than {ge:g}",
+    "less_than": "is not less than {lt:g}",
+    "less_than_equal": "is more than {le:g}",
+    "literal_error": "is not {expected}",
+}
+"""Rules after the value, in words that do not name pydantic's input, by its type of error."""
 
 
 def word(value: object) -> str:
@@ -76,6 +92,8 @@ def _rule(item: Any, model: type[BaseModel]) -> str:
         return f"is not a mapping (it is {shown})"
     if item["type"] in ("list_type", "tuple_type"):
         return f"is not a list (it is {shown})"
+    if rule := _RULES.get(item["type"]):
+        return f"{shown} {rule.format(**item.get('ctx', {}))}"
     return f"{item['msg']} (it is {shown})"
 
 

@@ -148,7 +148,8 @@ class Run(Subject):
 
     name = "run"
     command = (
-        "ccu run --testbed virtual --cc cubic --scenario static --prb 24 --duration 1s --output out"
+        "ccu run --no-report --testbed virtual --cc cubic --scenario static --prb 24 --duration 1s "
+        "--output out"
     )
 
     def prepare(self, folder: Path) -> None:

@@ -26,7 +26,7 @@ def arguments(version: str, core: str, *more: str) -> tuple[str, ...]:
 
 def performed(output: Path, *words: str) -> Path:
     """Perform a run over rfsim that leaves nothing behind; return its directory."""
-    ran = ccu("run", *RFSIM, "--output", str(output), *words)
+    ran = ccu("run", "--no-report", *RFSIM, "--output", str(output), *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = output.iterdir()
     assert left() == []

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of a run: the analysis after it, and the last lines of `ccu run`."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from ddu.cli.results import Ending
+from ddu.console.ownership import give_to_sudo_user
+from ddu.console.problems import CommandError, RefusedError
+
+_ANALYSIS = ("ddu.api", "ddu.report.page")
+"""The imports of the analysis, which take a third of its time."""
+
+
+class NotAnalysed(CommandError):  # noqa: N818
+    """A run was recorded, but cannot be analysed."""
+
+    def __init__(self, run: Path, error: RefusedError) -> None:
+        super().__init__(f"{error}\nthe run was recorded: {run}")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Whether a run is analysed, and how the command ends."""
+
+    analyse: bool = True
+    ending: Ending = field(default_factory=Ending)
+
+    def prepare(self) -> None:
+        """Import what the analysis needs, while the run waits for its kernel on another core."""
+        if self.analyse:
+            Thread(target=lambda: list(map(importlib.import_module, _ANALYSIS))).start()
+
+    def show(self, run: Path) -> None:
+        """Analyse the run and print its results, or what it recorded. Raises NotAnalysed."""
+        content = json.loads((run / "run.json").read_text())
+        if self.analyse and content.get("captures"):
+            self.ending.show(run, analysed(run))
+        elif self.ending.as_json:
+            print(json.dumps({"directory": str(run), "report": None, **_as_recorded(content)}))
+        else:
+            _show_recorded(run, content)
+
+
+def analysed(run: Path) -> dict[str, Any]:
+    """Analyse the run and return its summary. Raises NotAnalysed."""
+    # One analysis leaves next to no reference cycles: looking for them takes a tenth of a second.
+    gc.disable()
+    from ddu.api import analyze
+
+    try:
+        return analyze(run)
+    except RefusedError as error:
+        raise NotAnalysed(run, error) from None
+    finally:
+        give_to_sudo_user(run)
+        gc.enable()
+
+
+def _as_recorded(content: dict[str, Any]) -> dict[str, Any]:
+    return {key: content[key] for key in ("verdict", "verdict_reasons", "flows")}
+
+
+def _show_recorded(run: Path, content: dict[str, Any]) -> None:
+    """Print the bytes that the receivers counted, the verdict, and the run's directory last."""
+    for flow in content["flows"]:
+        # The bytes include those still queued when the traffic ended; so does the time.
+        rate_bps = float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
+        cc = flow["cc_read_back"] or flow["cc"]
+        counted = f"{rate_bps / 1e6:.1f} Mbit/s received, as the receiver counted it"
+        print(f"{flow['id']}  {cc}  {flow['direction']}  {counted}")
+    reasons = "; ".join(content["verdict_reasons"])
+    print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")
+    if content.get("captures"):
+        print(f"next: ddu analyze {shlex.quote(str(run))}")
+    else:
+        print("no capture: it cannot be analysed; its measurements are in raw/")
+    print(f"run: {run}")

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of a run for terminals and scripts: `ccu run` and `ddu analyze` end with them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ddu.metrics.catalogue import summary_metric
+from ddu.report.largest import largest
+
+REPORT = "report.html"
+_UNKNOWN = "n/a"
+_DIRECTIONS = {"dl": "downlink", "ul": "uplink"}
+_OF_FLOW = ("goodput_bps", "rtt_ms.p50", "rtt_ms.p95", "retransmissions_count")
+"""The numbers of each flow; those that no flow has are left out."""
+
+
+def lines(path: Path, summary: Mapping[str, Any], made: str = REPORT) -> Iterator[str]:
+    """Yield a table of the flows, the verdict, the run's directory, what to do next and, last, the
+    path of the report.
+
+    `made`: the file or folder of results to name last, in the run's directory `path`.
+    """
+    yield from _table(summary["flows"])
+    yield " · ".join([f"verdict: {summary['verdict']}", *_of_run(summary)])
+    for reason in [*summary["verdict_reasons"], *summary["not_captured"]]:
+        yield f"  {reason}"
+    yield f"run: {path}"
+    yield f"next: {next_step(path)}"
+    yield str(path / made)
+
+
+def as_json(path: Path, summary: Mapping[str, Any], made: str = REPORT) -> str:
+    """Return summary.json on one line, with `directory` and `report` (null if there is none)."""
+    report = str(path / REPORT) if made == REPORT else None
+    return json.dumps({"directory": str(path), "report": report, **summary}, ensure_ascii=False)
+
+
+def next_step(path: Path) -> str:
+    """Return the command that one usually wants after a run: to compare it with its neighbours."""
+    folder = shlex.quote(str(path.parent))
+    others = (one for one in path.parent.glob("*/run.json") if one.parent.name != path.name)
+    if any(others):
+        return f"ddu compare {folder}"
+    return f"ccu run with another --cc, then ddu compare {folder}"
+
+
+def _of_run(summary: Mapping[str, Any]) -> Iterator[str]:
+    used, fairness = summary["utilisation_ratio"], summary["jain_throughput"]
+    goodput = _shown("goodput_bps", summary["goodput_bps"])
+    yield "goodput not captured" if goodput == _UNKNOWN else f"{goodput} goodput"
+    if used is not None:
+        yield f"{used:.0%} of what the link could carry"
+    if fairness is not None:
+        yield f"Jain's index {fairness:.2f}"
+    if summary.get("clock") == "virtual":
+        yield "virtual time"
+
+
+def _table(flows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    listed = largest(flows)
+    names = [name for name in _OF_FLOW if any(_value(flow, name) is not None for flow in listed)]
+    rows = [["flow", "congestion control", "direction", *map(_title, names)]]
+    for flow in listed:
+        numbers = [_shown(name, _value(flow, name)) for name in names]
+        rows.append([flow["id"], flow["cc"], _DIRECTIONS[flow["direction"]], *numbers])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
+    if len(listed) < len(flows):
+        yield f"… the {len(listed)} flows with most bytes, of {len(flows)}"
+
+
+def _value(flow: Mapping[str, Any], name: str) -> float | None:
+    bare, _, part = name.partition(".")
+    value = flow.get(bare)
+    return value.get(part) if isinstance(value, dict) else value
+
+
+def _title(name: str) -> str:
+    bare, _, part = name.partition(".")
+    metric = summary_metric(bare)
+    assert metric is not None
+    return f"{metric.title} {part}".rstrip()
+
+
+def _shown(name: str, value: float | None) -> str:
+    metric = summary_metric(name)
+    assert metric is not None
+    if value is None:
+        return _UNKNOWN
+    unit = metric.units
+    return f"{value * unit.scale:,.{unit.shown_digits}f} {unit.shown}"
