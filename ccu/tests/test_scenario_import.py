@@ -365,7 +365,7 @@ def test_an_import_prints_its_chosen_values(tmp_path: Path) -> None:
     assert "capacity of 2 s: Measured rates of walk.csv: 15.0 Mbit/s" in ran.output
     assert "Uplink: chosen, the downlink's highest rate." in ran.output
     assert "Licence: unknown (name it with --license)" in ran.output
-    assert ran.output.endswith(f"next: ccu scenario show {tmp_path}/made/walk.yaml\n")
+    assert ran.output.endswith(f"next: ccu run --cc cubic --scenario {tmp_path}/made/walk.yaml\n")
 
 
 def test_chosen_values_of_a_radio_are_among_its_sources(tmp_path: Path) -> None:
@@ -384,3 +384,42 @@ def test_blanks_in_a_header_are_told(tmp_path: Path) -> None:
     file.write_text("t_s, delay_ns_1, re_1, im_1\n0,0,1,0\n1,0,1,0\n")
     with pytest.raises(RefusedError, match=r"taps\.csv:1: no column delay_ns_1"):
         FORMATS["taps"].read(file, ImportOptions("x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "columns"),
+    [
+        ("Time (s),DL throughput [Mbit/s],UL_kbps\n5,10,500\n6,20,600\n", "capacity",
+         {"t_s": [0, 1], "mbps": [10, 20]}),
+        ("timestamp_ms,cell,rsrp_dbm,SINR (dB)\n1000,7,-90,12\n1500,7,-95,8\n", "radio",
+         {"t_s": [0, 0.5], "rsrp_dbm": [-90, -95], "sinr_db": [12, 8]}),
+        ("utc,bps\n2024-05-01 10:00:00.5,1000000\n2024-05-01T10:00:02.5,3000000\n", "capacity",
+         {"t_s": [0, 2], "mbps": [1, 3]}),
+    ],
+)  # fmt: skip
+def test_columns_are_known_by_their_names(
+    tmp_path: Path, text: str, kind: str, columns: dict[str, list[float]]
+) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(text)
+    imported = FORMATS["csv"].read(file, ImportOptions("own"))
+    assert imported.kind == kind
+    series = next(iter(imported.columns.values()))
+    assert {name: list(values) for name, values in series.items()} == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("second,Mbps\n1,2\n1,3\n", r":3: timestamp 1 s comes after 1 s"),
+        ("x,dl_mbps\n1,2\n", r":1: has no column of the time \(there are x, dl_mbps\). Name them"),
+        ("t_s,cell\n1,2\n", r":1: has no column of RSRP or a downlink rate"),
+        ("t_s,dl_mbps\n1,-2\n", r": dl_mbps is negative"),
+        ("t_s,dl_mbps\n1,fast\n", r":2: 'fast' in column 2 is not a number"),
+    ],
+)
+def test_a_csv_that_cannot_be_played_is_refused(tmp_path: Path, text: str, rule: str) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(text)
+    with pytest.raises(RefusedError, match=rule):
+        FORMATS["csv"].read(file, ImportOptions("own"))

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -48,6 +50,30 @@ def test_a_report_is_there_whatever_the_runs_name(port: int) -> None:
     assert b"a run&#x27;s &lt;b&gt;" in listing or b"a%20run%27s%20%3Cb%3E" in listing
 
 
+def test_the_first_page_leads_to_runs_and_campaigns(port: int, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    for name, verdict in (("<i>1", "valid"), ("2", "invalid")):
+        (runs / name).mkdir()
+        manifest = {"status": "finished", "verdict": verdict, "experiment": {"scenario": "static"}}
+        (runs / name / "run.json").write_text(json.dumps(manifest))
+    (runs / "2" / "report.html").write_text("of 2")
+    (runs / "2" / "summary.json").write_text('{"goodput_bps": 5.5e6, "rtt_ms": {"p95": 40}}')
+    of_campaign = runs / "papers" / "runs" / "cell" / "3"
+    of_campaign.mkdir(parents=True)
+    (of_campaign / "run.json").write_text('{"status": "finished"}')
+    (runs / "papers" / "campaign.json").write_text('{"campaign": {"title": "A <b>"}}')
+    (runs / "outside").mkdir()
+    (tmp_path / "secret").write_text('{"status": "secret"}')
+    (runs / "outside" / "run.json").symlink_to(tmp_path / "secret")
+    status, content = get(port, "/")
+    page = content.decode()
+    links = re.findall(r'<a href="(/runs/[^"]+)">', page)
+    assert links == ["/runs/papers/", "/runs/%3Ci%3E1/", "/runs/2/report.html"]
+    assert [get(port, link)[0] for link in links] == [200] * 3
+    assert (status, "5.50" in page, "secret" in page) == (200, True, False)
+    assert not {"<i>", "<b>"} & {*re.findall("<.>", page)}
+
+
 def test_a_campaigns_report_is_there_as_the_link_says(port: int, tmp_path: Path) -> None:
     run = tmp_path / "runs" / "campaign" / "runs" / "cell" / "run"
     run.mkdir(parents=True)
@@ -59,7 +85,6 @@ def test_a_campaigns_report_is_there_as_the_link_says(port: int, tmp_path: Path)
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/secret",
         "/runs/../secret",
         "/runs/%2e%2e/secret",
@@ -114,6 +139,6 @@ def test_names_of_this_machine_are_served_with_a_policy(port: int, host: str) ->
 
 
 def test_a_client_that_sends_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ddu.serve._Handler.timeout", 0.01)
+    monkeypatch.setattr("ddu.serve.http._Handler.timeout", 0.01)
     with socket.create_connection(("127.0.0.1", port), timeout=600) as silent:
         assert silent.recv(1) == b""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
@@ -35,27 +35,21 @@ def list_command(
     ],
 ) -> None:
     """List congestion controls, AQMs, scenarios, radios, testbeds, traffic and campaigns."""
-    sources: dict[str, Callable[[], dict[str, tuple[str, ...]]]] = {
-        "cc": _controls,
-        "aqm": lambda: _each_alone({DROP_TAIL: "No queue management"} | queue_managers()),
-        "scenarios": lambda: _each_alone(scenarios.library() | scenarios.sets.known()),
-        "radios": lambda: _each_alone(radios.library()),
-        "testbeds": lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
-        "traffic": lambda: _each_alone(
-            {name: one.summary for name, one in traffic.drivers().items()}
-        ),
-        "campaigns": lambda: _each_alone(definition.library()),
-    }
-    if what not in sources:
-        raise RefusedError(unknown("list", what, sources))
+    if what not in _LISTS:
+        raise RefusedError(unknown("list", what, _LISTS))
     table = Table(box=None, show_header=what == "cc")
-    titles = ("", "from", "follows")
-    for title in titles if what == "cc" else ("", ""):
+    for title in ("", "", "from", "follows") if what == "cc" else ("", ""):
         table.add_column(title, overflow="fold")
-    for name, texts in sources[what]().items():
+    for name, texts in _LISTS[what].rows().items():
         table.add_row(name, *texts)
     # A pipe has no width.
     (Console() if Console().is_terminal else Console(width=_WIDTH)).print(table)
+    print(f"next: {_LISTS[what].next_step}")
+
+
+def names(what: str) -> list[str]:
+    """Return the names of a list, for completion."""
+    return list(_LISTS[what].rows())
 
 
 def _each_alone(summaries: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -63,7 +57,7 @@ def _each_alone(summaries: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _controls() -> dict[str, tuple[str, ...]]:
-    """Return where each congestion control comes from, and what it follows.
+    """Return what each congestion control is, where it comes from, and what it follows.
 
     What only the kernel of a testbed has, or has as well as this machine cannot now, names it.
     """
@@ -72,13 +66,12 @@ def _controls() -> dict[str, tuple[str, ...]]:
         for name in sorted(driver.own_controls()):
             elsewhere.setdefault(name, f"kernel of --testbed {testbed}")
     here = congestion.describe()
-    rows: dict[str, tuple[str, ...]] = {
-        name: (_source(one, elsewhere.get(name)), one.reference or "") for name, one in here.items()
-    }
-    return rows | {
-        name: (f"{source} only", congestion.referenced(name, Control(source)).reference or "")
-        for name, source in elsewhere.items()
-        if name not in here
+    sources = {name: _source(one, elsewhere.get(name)) for name, one in here.items()}
+    only = {name: f"{source} only" for name, source in elsewhere.items() if name not in here}
+    known = here | {name: congestion.described(name, Control(only[name])) for name in only}
+    return {
+        name: (known[name].summary or "", source, known[name].reference or "")
+        for name, source in (sources | only).items()
     }
 
 
@@ -90,3 +83,32 @@ def _source(control: Control, elsewhere: str | None) -> str:
         if elsewhere
         else f"not now: {control.obstacle}"
     )
+
+
+class _List(NamedTuple):
+    rows: Callable[[], dict[str, tuple[str, ...]]]
+    next_step: str
+    """The command that takes one of the names."""
+
+
+_LISTS = {
+    "cc": _List(_controls, "ccu run --cc NAME"),
+    "aqm": _List(
+        lambda: _each_alone({DROP_TAIL: "No queue management"} | queue_managers()),
+        "ccu run --cc cubic --aqm NAME",
+    ),
+    "scenarios": _List(
+        lambda: _each_alone(scenarios.library() | scenarios.sets.known()),
+        "ccu run --cc cubic --scenario NAME, or ccu scenario show NAME",
+    ),
+    "radios": _List(lambda: _each_alone(radios.library()), "ccu run --cc cubic --radio NAME"),
+    "testbeds": _List(
+        lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
+        "ccu run --cc cubic --testbed NAME, or ccu doctor",
+    ),
+    "traffic": _List(
+        lambda: _each_alone({name: one.summary for name, one in traffic.drivers().items()}),
+        "ccu run --cc cubic --traffic NAME:…",
+    ),
+    "campaigns": _List(lambda: _each_alone(definition.library()), "ccu campaign plan NAME"),
+}

@@ -166,7 +166,7 @@ def import_command(
         print(f"  {sentence}")
     if license_name == UNKNOWN:
         print("  Licence: unknown (name it with --license)")
-    print(f"next: ccu scenario show {shlex.quote(_as_path(made[0]))}")
+    print(f"next: ccu run --cc cubic --scenario {shlex.quote(_as_path(made[0]))}")
 
 
 @app.command()

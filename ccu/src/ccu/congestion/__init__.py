@@ -23,9 +23,9 @@ from ccu.congestion.catalogue import (
     try_out,
     unavailable,
 )
+from ccu.congestion.descriptions import described
 from ccu.congestion.files import kept_source
 from ccu.congestion.provider import Control, InVirtualTime, Provided, Provider, VirtualReport
-from ccu.congestion.references import referenced
 from ccu.host.setup import Setup
 
 __all__ = [
@@ -41,12 +41,12 @@ __all__ = [
     "check_names",
     "check_provided",
     "describe",
+    "described",
     "in_virtual_time",
     "kept_source",
     "loaded",
     "not_there",
     "problems",
-    "referenced",
     "sources",
     "trace_file",
     "traces",

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ccu.congestion import files, references
+from ccu.congestion import descriptions, files
 from ccu.congestion.provider import Control, Provided, Provider
 from ccu.host.setup import Setup
 from ccu.spec.experiment import Experiment
@@ -75,7 +75,7 @@ def describe() -> dict[str, Control]:
                 for name, file in files.sources(suffix).items()
                 if name.removesuffix(suffix) not in known
             }
-    return {name: references.referenced(name, one) for name, one in controls.items()}
+    return {name: descriptions.described(name, one) for name, one in controls.items()}
 
 
 def check(experiment: Experiment, *, now: bool = True) -> None:

@@ -23,6 +23,8 @@ class Control:
     """The reason why it cannot run now, and how to change that; None: it can."""
     temporary: bool = False
     """The obstacle goes away with another run."""
+    summary: str | None = None
+    """A line that says what it is."""
     reference: str | None = None
     """The paper or RFC that it follows."""
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
 from ddu.console.ending import error_text
 from ddu.console.problems import RefusedError
-from ddu.run.find import newest_run
+from ddu.run.find import newest_run, runs_of
 from ddu.store.directory import READER, StoreDirectory, default_directory, locate
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def register(app: typer.Typer) -> None:
 
 def publish(
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[RUN]…", help="Directories of runs or campaigns "
-                                          "(default: the newest run).")
+        list[Path] | None, typer.Argument(metavar="[RUN]…",
+            help="Runs, campaigns or folders of runs (default: the newest run).")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Follow a run or campaign in progress; "
                            "if none is named, wait for the next run.")] = False,
@@ -76,6 +77,10 @@ def publish(
                 stored += 1
                 rows = f", {done.rows} rows" if done.rows else ""
                 typer.echo(f"{done.name}: {done.outcome}{rows}")
+    if stored:
+        typer.echo(
+            "next: open the dashboards (`ddu store up --docker` starts Grafana), with ddu serve"
+        )
     if failures:
         raise typer.Exit(1 if stored else min(failures))
 
@@ -87,10 +92,16 @@ def _published(url: str, path: Path, replace: bool) -> Iterator[Published | Refu
     try:
         if is_campaign(path):
             yield from publish_campaign(url, path, replace)
-        else:
-            yield put(url, path, replace)
+            return
+        runs = runs_of([path])
     except RefusedError as error:
         yield error
+        return
+    for run in runs:
+        try:
+            yield put(url, run, replace)
+        except RefusedError as error:
+            yield error
 
 
 def _publish_live(
@@ -135,17 +146,26 @@ def unpublish(
 
 
 def serve(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder of runs, or a run (default: that of --runs).")
+    ] = None,
     runs: Runs = Path("runs"),
     port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port.")] = 8090,
     bind: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
 ) -> None:
-    """Serve run directories over HTTP, for the dashboards' links to reports and CSV files."""
+    """Serve reports and files of runs over HTTP, with a page that lists the runs.
+
+    The dashboards' links lead there.
+    """
     from ddu.serve import server
 
-    with server(runs, bind, port) as serving:
-        typer.echo(f"http://{bind}:{port}/runs/ serves {runs}; stop with Ctrl-C")
+    served, page = folder or runs, ""
+    if (served / "run.json").exists():
+        served, page = served.resolve().parent, f"runs/{quote(served.resolve().name)}/report.html"
+    with server(served, bind, port) as serving:
+        typer.echo(f"http://{bind}:{port}/{page} serves {served}; stop with Ctrl-C")
         try:
             serving.serve_forever()
         except KeyboardInterrupt:
@@ -195,6 +215,7 @@ def up(
         elif whose == "grafana-admin" and docker:
             typer.echo(f"password of Grafana's admin, shown only once: {password}")
     typer.echo(f"passwords are kept in {place.directory / 'secrets'}")
+    typer.echo("next: ddu publish runs/")
 
 
 @store_app.command()

@@ -7,7 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ccu.scenarios.sources import android, lumos5g, mahimahi, oai, seconds_mbps, taps, ucc5g
+from ccu.scenarios.sources import (
+    android,
+    lumos5g,
+    mahimahi,
+    named_columns,
+    oai,
+    seconds_mbps,
+    taps,
+    ucc5g,
+)
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
 from ddu.console.problems import Problem, RefusedError, Where
 
@@ -33,6 +42,11 @@ FORMATS: dict[str, Format] = {
         mahimahi.read,
         _RATES,
         frozenset({"ul"}),
+    ),
+    "csv": Format(
+        "a CSV with a line of names: a time, and rates (dl_mbps …) or rsrp_dbm and sinr_db",
+        named_columns.read,
+        ("radio", "capacity"),
     ),
     "seconds-mbps": Format(
         "lines of `second Mbit/s`", seconds_mbps.read, _RATES, frozenset({"ul"})

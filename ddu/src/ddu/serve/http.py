@@ -43,7 +43,8 @@ def _is_ours(host: str) -> bool:
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """/runs/… is the directory of the runs; nothing else is served, and no link leads out of it."""
+    """/ lists the runs, /runs/… is their directory; nothing else is served, and no link leads out
+    of it."""
 
     server_version = "ddu"
     timeout = _PATIENCE_S
@@ -72,10 +73,22 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def send_head(self) -> BytesIO | BinaryIO | None:
         """List a folder also where it has an index.html, which may be a link that leads out."""
+        if urlsplit(self.path).path == "/":
+            return self._send_index()
         path = self.translate_path(self.path)
         if Path(path).is_dir() and urlsplit(self.path).path.endswith("/"):
             return self.list_directory(path)
         return super().send_head()
+
+    def _send_index(self) -> BytesIO:
+        from ddu.serve.index import index_page
+
+        page = index_page(Path(self.directory)).encode()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        return BytesIO(page)
 
     def end_headers(self) -> None:
         self.send_header("X-Content-Type-Options", "nosniff")
