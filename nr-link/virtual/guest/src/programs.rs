@@ -2,6 +2,7 @@
 //! Programs of the user, each on one of the hosts.
 
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -9,9 +10,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use nix::sched::{CloneFlags, setns};
+use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Gid, Pid, Uid, setgroups, setresgid, setresuid};
 use nr_link_virtual_plan::{GUEST_STREAMS, Program as Plan, Report};
 
 use crate::clock::{Nanos, nanos};
@@ -148,12 +150,13 @@ pub fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
             .env("TMPDIR", "/dev/shm"),
     };
     let namespace = hosts.namespace(plan.host).try_clone_to_owned()?;
+    let user = plan.user;
     // SAFETY: between fork and exec only the kernel is called.
     unsafe {
         command.pre_exec(move || {
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
             SigSet::all().thread_unblock()?;
-            Ok(())
+            user.map_or(Ok(()), become_user)
         });
     }
     let context = || {
@@ -164,6 +167,16 @@ pub fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
         )
     };
     command.spawn().with_context(context)
+}
+
+/// Gives up all rights but a user's for good: programs that would bring more do not (PR_SET_NO_NEW_PRIVS).
+fn become_user((user, group): (u32, u32)) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+    setgroups(&[])?;
+    setresgid(group, group, group)?;
+    setresuid(user, user, user)?;
+    set_no_new_privs()?;
+    Ok(())
 }
 
 /// Standard input, output and error.
