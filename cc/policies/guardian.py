@@ -4,6 +4,9 @@
 Every 20 ms, whatever the RTT is, it multiplies the window by the paper's equations 1 to 5; between,
 CUBIC (RFC 9438) or Reno (RFC 5681) move it. The congestion control `reminis` runs in the kernel
 instead, once each least RTT (docs/reminis.md); this is for the question of what depends on that.
+
+`ewma` and `jump_to_4` are what docs/reminis.md ascribes to the authors' code. With `falls_through`,
+a block that is off leaves the delay to the next one, as the paper's algorithm 1 has it.
 """
 
 import math
@@ -20,19 +23,29 @@ CUBIC_C, CUBIC_BETA = 0.4, 0.7
 class Guardian:
     def __init__(self, si_ms: float = 20.0, dtt_ms: float = 0.0, dtt_factor: float = 1.5,
                  base: str = "cubic", nde: str = "draw", ps: bool = True, cm: bool = True,
-                 fresh_rtt: bool = False):  # fmt: skip
+                 fresh_rtt: bool = False, ewma: bool = False, jump_to_4: bool = False,
+                 falls_through: bool = False):  # fmt: skip
         if base not in ("cubic", "reno") or nde not in ("draw", "mean", "off"):
             raise ValueError("base is cubic or reno, nde is draw, mean or off")
         if not dtt_factor > 1:
             raise ValueError("dtt_factor is above 1")
         self.si_ns, self.dtt_us, self.dtt_factor = si_ms * 1e6, dtt_ms * 1e3, dtt_factor
         self.nde, self.ps, self.cm, self.fresh = nde, ps, cm, fresh_rtt
+        self.ewma, self.jump_to_4, self.falls_through = ewma, jump_to_4, falls_through
+        self.mean_cwnd = 0.0
         self.base = Cubic() if base == "cubic" else Reno()
         self.random = random.Random()
         self.min_us, self.last_us, self.mu = math.inf, 0.0, 1.0
         self.began_ns, self.sum_us, self.count = 0, 0.0, 0
         self.slow_start, self.until, self.cut_until, self.reported_ns = True, 0, 0, 0
         self.threshold = 0.0  # Up to it the window grows in slow start after a timeout.
+
+    def change(self, **parameters):
+        """Switch blocks while flows run, as the authors did just before a drop."""
+        for name, value in parameters.items():
+            if name not in ("nde", "ps", "cm", "ewma", "jump_to_4", "falls_through"):
+                raise ValueError(f"{name} is fixed when a flow begins")
+            setattr(self, name, value)
 
     def start(self, flow):
         self.random.seed(flow.seed)
@@ -78,7 +91,15 @@ class Guardian:
             factor = self.factor(delay_us, elapsed_us, can_explore)
             if factor < 1:
                 self.cut_until = report.delivered + report.inflight
-            flow.cwnd = max(min(flow.cwnd, LEAST_WINDOW), flow.cwnd * factor)
+            if factor != 1:
+                flow.cwnd = max(min(flow.cwnd, LEAST_WINDOW), self.averaged(flow.cwnd * factor))
+
+    def averaged(self, cwnd):
+        """Return the window, with `ewma` between it and the mean of those before (gain 1/8)."""
+        if not self.ewma:
+            return cwnd
+        self.mean_cwnd += (cwnd - self.mean_cwnd) / 8 if self.mean_cwnd else cwnd
+        return (cwnd + self.mean_cwnd) / 2
 
     def factor(self, delay_us, elapsed_us, can_explore=True):
         """Return what the window is multiplied by: algorithms 1 and 2."""
@@ -91,7 +112,10 @@ class Guardian:
             dtt_us = max(self.dtt_us, self.min_us + max(self.min_us / 8, LEAST_ROOM_US))
         if delay_us > dtt_us:
             self.slow_start = False
-            return 2 ** (self.safe_zone(delay_us, dtt_us) - 1) if self.cm else 1.0
+            if self.cm:
+                return self.cut(delay_us, dtt_us)
+            if not self.falls_through:
+                return 1.0
         if self.slow_start:
             return 1.0
         if change_us > 0:
@@ -101,6 +125,11 @@ class Guardian:
             return 1.0
         spread = 0.0 if self.nde == "mean" else math.sqrt(abs(self.mu) / 4)
         return 2 ** (1 / (1 + math.exp(-self.random.gauss(self.mu, spread))))
+
+    def cut(self, delay_us, dtt_us):
+        if self.jump_to_4 and delay_us >= 2 * self.min_us:
+            return 0.0
+        return 2 ** (self.safe_zone(delay_us, dtt_us) - 1)
 
     def safe_zone(self, delay_us, dtt_us):
         return 1 - (delay_us - self.min_us) / max(dtt_us - self.min_us, 1.0)

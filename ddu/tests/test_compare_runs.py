@@ -195,7 +195,8 @@ def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
         ended = CliRunner().invoke(app, ["compare", str(tmp_path / "runs"), "--to", str(to)])
         assert ended.exit_code == 0, ended.output
     names = {file.name for file in to.iterdir()}
-    assert names == {"comparison.html", "figures", "runs.csv", "groups.csv", "pairs.csv"}
+    tables = {"runs.csv", "groups.csv", "pairs.csv"}
+    assert names == {"comparison.html", "comparison.json", "figures"} | tables
     page = (to / "comparison.html").read_text()
     assert page.count("data:image/svg+xml") == 4
     ours = re.sub(r'id="plotly">.*?</script>', "", page, flags=re.DOTALL)

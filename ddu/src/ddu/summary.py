@@ -46,6 +46,7 @@ def summarise(
         "scenario": experiment.scenario,
         **({"place": experiment.phone.place} if experiment.phone else {}),
         **({"clock": "virtual"} if run.manifest.time.clock == "virtual" else {}),
+        **_changes(run, bins),
         "bin_ms": bins.width_ns / 1e6,
         **{each.name: each.of_run(view) for each in summary_metrics() if each.of_run},
         **({} if shares is None else {"technology_ratio": shares}),
@@ -55,6 +56,16 @@ def summarise(
         "alignment": run.alignment,
         "software": run.manifest.software,
     }
+
+
+def _changes(run: AlignedRun, bins: Bins) -> dict[str, Any]:
+    """Return what changed during the run, on the time axis of the tables; nothing if nothing
+    did."""
+    changes = [
+        {"t_s": (one.utc_ns - bins.start_utc_ns) / 1e9, "at_s": one.at_s, "change": str(one)}
+        for one in run.manifest.changes
+    ]
+    return {"changes": changes} if changes else {}
 
 
 def _with_rows(

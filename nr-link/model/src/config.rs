@@ -4,6 +4,7 @@
 //! The content of a file becomes a [`ResolvedConfig`] in the model's units; other modules do not
 //! depend on the file format. A [`Problem`] has file, line, key, rule and fix.
 
+mod change;
 mod gnb;
 mod path;
 mod queue;
@@ -18,6 +19,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 
 pub use crate::scenario::QueueLimit;
+pub use change::Change;
 pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2026_W11, Receiver, Reserved};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::Queue;
@@ -80,6 +82,9 @@ pub struct ResolvedConfig {
     pub ues: Vec<UeConfig>,
     /// The program's output files; relative paths start at the configuration's folder.
     pub output: Output,
+    /// The changes while the link runs, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
 }
 
 impl ResolvedConfig {

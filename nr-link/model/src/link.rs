@@ -2,6 +2,7 @@
 //! The link, with the methods that a driver calls.
 
 mod access;
+mod changes;
 mod contents;
 mod endpoints;
 mod mac_delay;
@@ -9,7 +10,7 @@ mod radio_access;
 mod source;
 mod trace_driven;
 
-use crate::config::ResolvedConfig;
+use crate::config::{Change, ResolvedConfig};
 use crate::packet::UePacket;
 use crate::path::CrossTotals;
 use crate::problem::Problem;
@@ -17,6 +18,7 @@ use crate::samples::MacSample;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
 use access::Access;
+use changes::Changes;
 use endpoints::Endpoints;
 
 pub use contents::Contents;
@@ -36,6 +38,8 @@ pub struct NextEvent {
 pub struct Link<T> {
     access: Access<T>,
     endpoints: Endpoints<T>,
+    changes: Changes,
+    seed: u64,
     now: Nanos,
     sample_interval: Nanos,
     sampled_to: Nanos,
@@ -51,6 +55,8 @@ impl<T> Link<T> {
         Ok(Self {
             access: Access::new(config, source.into())?,
             endpoints: Endpoints::new(config),
+            changes: Changes::new(&config.changes),
+            seed: config.seed,
             now: 0,
             sample_interval: config.sample_interval,
             sampled_to: 0,
@@ -68,6 +74,7 @@ impl<T> Link<T> {
         let now = now.max(self.now);
         self.run_to(now.saturating_sub(1));
         self.now = now;
+        while self.change(now) {}
         let bytes = u64::from(packet.bytes);
         match from {
             Port::Core { ue } => {
@@ -95,6 +102,10 @@ impl<T> Link<T> {
         loop {
             let next = self.access.next(&self.endpoints);
             let sample = self.sampled_to + self.sample_interval;
+            let first = next.map_or(sample, |next| next.min(sample)).min(now);
+            if self.change(first) {
+                continue;
+            }
             if sample <= now && next.is_none_or(|next| sample <= next) {
                 self.sample(sample);
                 continue;
@@ -104,6 +115,33 @@ impl<T> Link<T> {
                 None => return,
             }
         }
+    }
+
+    /// Lets the times of the configuration's changes count from `from`, for example the start of the traffic. Until
+    /// this is called nothing changes; later calls have no effect.
+    pub fn count_changes_from(&mut self, from: Nanos) {
+        self.changes.count_from(from);
+    }
+
+    /// Makes the changes that are due by `now`; returns whether there was one.
+    fn change(&mut self, now: Nanos) -> bool {
+        let due = self.changes.pop(now);
+        if let Some(Change {
+            path, queue, prb, ..
+        }) = &due
+        {
+            if let Some(prb) = prb {
+                self.access.schedule(*prb);
+            }
+            if let Some(path) = path {
+                self.endpoints.path_dl.change(path.dl);
+                self.endpoints.path_ul.change(path.ul);
+            }
+            if let Some(queue) = queue {
+                self.access.change_queues(queue, self.seed);
+            }
+        }
+        due.is_some()
     }
 
     /// Removes the next packet that is due by the last `advance`, in order of time; downlink first if two are due at
@@ -122,6 +160,10 @@ impl<T> Link<T> {
     /// almost no cost, with the same result as if each had been run in its time.
     pub fn next_event(&self) -> NextEvent {
         let sample = self.sampled_to + self.sample_interval;
+        let sample = self
+            .changes
+            .next()
+            .map_or(sample, |change| change.min(sample));
         let work = self.endpoints.next_delivery().into_iter();
         match work.chain(self.access.next_work(&self.endpoints)).min() {
             Some(work) => NextEvent {

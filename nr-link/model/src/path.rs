@@ -23,6 +23,8 @@ pub(crate) struct Path<T> {
     bit_error_ratio: f64,
     losses: Stream,
     line: Option<Line>,
+    /// When the last packet leaves: a shorter delay lets no packet overtake it.
+    last_leaves: Nanos,
     in_transit: Timeline<UePacket<T>>,
 }
 
@@ -34,8 +36,16 @@ impl<T> Path<T> {
             bit_error_ratio: config.bit_error_ratio,
             losses: Stream::new(seed, Purpose::PathLoss, UeId(0), direction),
             line: config.line.map(Line::new),
+            last_leaves: 0,
             in_transit: Timeline::default(),
         }
+    }
+
+    /// Takes the delay and loss of another configuration, for the packets that enter from now on.
+    pub fn change(&mut self, config: PathConfig) {
+        self.delay = config.delay;
+        self.loss_ratio = config.loss_ratio;
+        self.bit_error_ratio = config.bit_error_ratio;
     }
 
     /// Adds a packet that enters at `now`, which must not be earlier than the last one. Returns
@@ -53,7 +63,8 @@ impl<T> Path<T> {
         if self.losses.happens(self.loss_probability(bytes)) {
             return lost(false);
         }
-        let leaves = sent + self.delay;
+        let leaves = self.last_leaves.max(sent + self.delay);
+        self.last_leaves = leaves;
         self.in_transit.push(leaves, packet);
         Ok(leaves)
     }

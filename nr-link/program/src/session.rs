@@ -38,6 +38,8 @@ const FEW_PACKETS: u64 = 16;
 const FEW_DEVICES: usize = 4;
 /// The interval at which signals are checked for in that case.
 const SIGNAL_CHECK_INTERVAL: Nanos = 10_000_000;
+/// The signal that the traffic starts, from which the times of the configuration's changes count.
+const TRAFFIC_STARTS: Signal = Signal::SIGUSR1;
 
 /// A running link with its devices and files.
 pub struct Session {
@@ -63,7 +65,11 @@ impl Session {
     /// Opens all devices and files of `config`. After a failure no device is left.
     pub fn open(config: ResolvedConfig) -> Result<Self> {
         let namespaces = DeviceNamespaces::named(&config);
-        Self::open_at(&config, &namespaces, &STOPPED)
+        Self::open_at(
+            &config,
+            &namespaces,
+            &[STOPPED[0], STOPPED[1], TRAFFIC_STARTS],
+        )
     }
 
     /// Does the same with devices in other namespaces than those of `config`, and with other
@@ -140,6 +146,11 @@ impl Session {
         }))
     }
 
+    /// Lets the times of the configuration's changes count from now.
+    pub fn count_changes_from_now(&mut self) {
+        self.link.count_changes_from(self.clock.now());
+    }
+
     /// Runs until a signal arrives, and writes the summary of the run, also after a failure.
     pub fn run(self) -> Result<()> {
         self.run_until(|_| Ok(true)).map(drop)
@@ -158,7 +169,10 @@ impl Session {
         loop {
             let NextEvent { at: due, idle } = self.link.next_event();
             let mut readable = std::mem::take(&mut self.readable);
-            if let Some(signal) = self.wait(pause, due, &mut readable)?
+            let signal = self.wait(pause, due, &mut readable)?;
+            if signal == Some(TRAFFIC_STARTS) {
+                self.count_changes_from_now();
+            } else if let Some(signal) = signal
                 && ends(signal)?
             {
                 return self.end_interval(self.clock.now());

@@ -108,7 +108,7 @@ pub fn run(shell: &Shell) -> Result<u8> {
         .context("blocking signals")?;
     let hosts = Hosts::make()?;
     let signals = [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP];
-    let session = Session::open_at(&config, &hosts.namespaces(), &signals)?;
+    let mut session = Session::open_at(&config, &hosts.namespaces(), &signals)?;
     let addresses = hosts.address(&session)?;
     let mut server = match &shell.server {
         None => None,
@@ -123,6 +123,7 @@ pub fn run(shell: &Shell) -> Result<u8> {
             Some(server)
         }
     };
+    session.count_changes_from_now();
     let mut command = start(wanted(&shell.command), Some(hosts.ue()), &addresses);
     let outcome = match &mut command {
         Ok(command) => session

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from ccplane.changes import Changes
 from ccplane.kernel import Files, Kernel, Maps
 from ccplane.loop import Loop
 from ccplane.policy_file import Policy, load
@@ -40,6 +41,12 @@ def main() -> int:
         print(problem.as_json())
         return _REFUSED
     if arguments.action == "check":
+        try:
+            for one in arguments.change:
+                policy.changed(dict([one.split("=", 1)]))
+        except PolicyError as problem:
+            print(problem.as_json())
+            return _REFUSED
         print(_ready(policy))
         return 0
     return _run(arguments, policy)
@@ -50,6 +57,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("action", choices=("check", "run"))
     parser.add_argument("file", type=Path, help="the policy")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--change", action="append", default=[], metavar="NAME=VALUE",
+                        help="check that this parameter can change while flows run")  # fmt: skip
+    parser.add_argument("--changes", metavar="FILE",
+                        help="changes of parameters, JSON; -: standard input")  # fmt: skip
     parser.add_argument("--maps", type=int, nargs=2, metavar=("REPORTS", "COMMANDS"),
                         help="descriptors of the BPF program's maps")  # fmt: skip
     parser.add_argument("--files", type=Path, metavar="FOLDER", help="/proc/nr-link/plane-NAME")
@@ -85,7 +96,7 @@ def _run(arguments: argparse.Namespace, policy: Policy) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         print(_ready(policy), flush=True)
         os.dup2(2, 1)  # Whoever waits for this line sees the end of it.
-        Loop(policy, kernel, trace, arguments.seed).run()
+        Loop(policy, kernel, trace, arguments.seed, _changes(arguments.changes)).run()
     except _Stopped:
         pass
     except BaseException as error:
@@ -97,6 +108,14 @@ def _run(arguments: argparse.Namespace, policy: Policy) -> int:
     if arguments.ended:
         arguments.ended.write_text(_ended(policy, reason, line, code))
     return code
+
+
+def _changes(file: str | None) -> Changes | None:
+    if file is None:
+        return None
+    if file == "-":
+        return Changes(0, is_signalled=True)
+    return Changes(os.open(file, os.O_RDONLY | os.O_NONBLOCK), is_signalled=False)
 
 
 def _take_priority() -> None:

@@ -7,11 +7,13 @@ import gc
 import sys
 import time
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ccplane import abi
 from ccplane.abi import Report
+from ccplane.changes import Changes
 from ccplane.flow import Flow
 from ccplane.kernel import Kernel
 from ccplane.policy_file import Policy
@@ -40,10 +42,16 @@ class Loop:
     """All flows of one policy."""
 
     def __init__(
-        self, policy: Policy, kernel: Kernel, trace: Trace | None, run_seed: int = 1
+        self,
+        policy: Policy,
+        kernel: Kernel,
+        trace: Trace | None,
+        run_seed: int = 1,
+        changes: Changes | None = None,
     ) -> None:
         self._policy, self._kernel, self._trace = policy, kernel, trace
         self._run_seed = run_seed
+        self._changes = changes
         self._flows: dict[int, _Controlled] = {}
 
     def run(self) -> None:
@@ -52,7 +60,16 @@ class Loop:
         gc.disable()  # A collection takes milliseconds.
         while True:
             for report in self._kernel.reports():
+                # What has changed meanwhile holds for the report.
+                for parameters in self._changes.new() if self._changes else ():
+                    self._change(parameters)
                 self._take(report)
+
+    def _change(self, given: Mapping[str, str]) -> None:
+        """Give every flow, and those to come, other values of parameters."""
+        self._policy, values = self._policy.changed(given)
+        for controlled in self._flows.values():
+            controlled.policy.change(**values)
 
     def _take(self, report: Report) -> None:
         if report.event == abi.START:

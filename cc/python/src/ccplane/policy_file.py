@@ -7,8 +7,8 @@ import inspect
 import re
 import sys
 import types
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ _METHODS = {
 class Policy:
     """A policy with its parameters."""
 
-    make: Callable[[], Any]
+    make: partial[Any]
     """Makes the object for one flow."""
     parameters: dict[str, Any]
     """All parameters of the class, those at their default included."""
@@ -40,6 +40,27 @@ class Policy:
     """Time between reports that a flow begins with."""
     think_ms: float = 0.0
     """Time that passes before each command, as on a slower machine."""
+
+    def changed(self, given: Mapping[str, str]) -> tuple[Policy, dict[str, Any]]:
+        """Return the policy with other values of these parameters, and the values.
+
+        Raises PolicyError: an unknown parameter, or a class that cannot change.
+        """
+        kind = self.make.func
+        if not callable(getattr(kind, "change", None)):
+            rule = f"{kind.__name__} cannot change while flows run: it has no `change`"
+            raise PolicyError(rule, "write `def change(self, **parameters):`, or leave it out")
+        known = dict(inspect.signature(kind).parameters)
+        if unknown := sorted(given.keys() - known.keys()):
+            rule = f"{kind.__name__} has no parameter {unknown[0]} that can change"
+            raise PolicyError(rule, f"its parameters are {', '.join(known)}")
+        values = {name: _value(name, text, known[name]) for name, text in given.items()}
+        parameters = self.parameters | values
+        try:
+            self.make().change(**values)
+        except Exception as error:
+            raise of_exception(error, str(inspect.getfile(kind))) from None
+        return replace(self, make=partial(kind, **parameters), parameters=parameters), values
 
 
 def load(file: Path, given: Mapping[str, str]) -> Policy:

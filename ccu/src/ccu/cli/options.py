@@ -76,7 +76,7 @@ def _parameters(field: Written, panel: str | None) -> list[Parameter]:
     if field.flag is None:
         return []
     # Numbers are text here, too: the experiment's rules say what is wrong with one.
-    kind: Any = list[str] if field.option.pairs else str
+    kind: Any = list[str] if field.option.pairs or field.option.repeats else str
     return [_parameter(field.flag, kind, _help(field.option, field.default), panel)]
 
 
@@ -108,7 +108,7 @@ def _values(fields: Sequence[Written], given: Mapping[str, Any]) -> dict[str, An
             values[field.key] = switches[0].value
         elif field.flag and given[_name(field.flag)] is not None:
             value = given[_name(field.flag)]
-            values[field.key] = _pairs(field.flag, value) if field.option.pairs else value
+            values[field.key] = _pairs(field.flag, value) if field.option.pairs else value or None
     return values
 
 

@@ -7,8 +7,11 @@ and to the kernel's own provider only if nobody else has it.
 """
 
 from ccu.congestion.catalogue import (
+    as_of,
     available,
     available_later,
+    changed,
+    changed_parameters,
     check,
     check_names,
     check_provided,
@@ -25,18 +28,33 @@ from ccu.congestion.catalogue import (
 )
 from ccu.congestion.descriptions import described
 from ccu.congestion.files import kept_source
-from ccu.congestion.provider import Control, InVirtualTime, Provided, Provider, VirtualReport
+from ccu.congestion.provider import (
+    CAPACITY_FILE,
+    START_FILE,
+    Control,
+    InVirtualTime,
+    NewParameters,
+    Provided,
+    Provider,
+    VirtualReport,
+)
 from ccu.host.setup import Setup
 
 __all__ = [
+    "CAPACITY_FILE",
+    "START_FILE",
     "Control",
     "InVirtualTime",
+    "NewParameters",
     "Provided",
     "Provider",
     "Setup",
     "VirtualReport",
+    "as_of",
     "available",
     "available_later",
+    "changed",
+    "changed_parameters",
     "check",
     "check_names",
     "check_provided",

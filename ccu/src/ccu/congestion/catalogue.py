@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ccu.congestion import descriptions, files
-from ccu.congestion.provider import Control, Provided, Provider
+from ccu.congestion.provider import Control, Provided, Provider, changed_values
+from ccu.host.resources import Resources
 from ccu.host.setup import Setup
+from ccu.host.supervisor import Supervisor
 from ccu.spec.experiment import Experiment
 from ddu.console.extensions import extensions, incomplete
 from ddu.console.problems import RefusedError, Where, refusal
@@ -102,12 +106,32 @@ def check_provided(
     """Raise RefusedError if a congestion control of the experiment cannot be loaded, or does not
     take the parameters; `there` has all of them."""
     chosen = {name: there[name] for name in experiment.servers_ccs}
-    _check_parameters_are_taken(
-        experiment, {name: one.provider.takes_parameters for name, one in chosen.items()}
-    )
-    for name, one in chosen.items():
-        parameters = experiment.cc_params_of(name) if one.provider.takes_parameters else {}
-        one.check(parameters, virtual=virtual)
+    takers = {name: one.provider.takes_parameters for name, one in chosen.items()}
+    for stage in experiment.stages:
+        _check_parameters_are_taken(stage.experiment, takers)
+        for name, one in chosen.items():
+            parameters = stage.experiment.cc_params_of(name) if takers[name] else {}
+            one.check(parameters, virtual=virtual)
+    for name, changed in changed_parameters(experiment):
+        if takers[name] and not chosen[name].provider.changes_parameters:
+            rule = f"{changed.at_s:g}s: the parameters of {name} are fixed when it is loaded"
+            raise refusal(rule, "leave the change out", key="changes")
+
+
+def changed_parameters(experiment: Experiment) -> Iterator[tuple[str, Changed]]:
+    """Yield each change of parameters that a congestion control sees, after it is loaded."""
+    for name in experiment.servers_ccs:
+        for before, after in pairwise(experiment.stages_with(name)):
+            if before.experiment.cc_params_of(name) != after.experiment.cc_params_of(name):
+                yield name, Changed(after.at_s, before.experiment, after.experiment)
+
+
+class Changed(NamedTuple):
+    """Parameters of a congestion control before and after an instant of the traffic."""
+
+    at_s: float
+    before: Experiment
+    after: Experiment
 
 
 def try_out(experiment: Experiment, kernel: Set[str] | None) -> None:
@@ -122,7 +146,11 @@ def try_out(experiment: Experiment, kernel: Set[str] | None) -> None:
         there = in_virtual_time(experiment, kernel)
     for name in experiment.servers_ccs:
         if (one := there.get(name)) and one.provider.takes_parameters:
-            one.try_out(experiment.cc_params_of(name))
+            of = [each for other, each in changed_parameters(experiment) if other == name]
+            changes: dict[str, str] = {}
+            for each in of:
+                changes |= changed_values(name, each.before, each.after)
+            one.try_out(experiment.first_with(name).cc_params_of(name), changes)
 
 
 def check_names(experiment: Experiment) -> None:
@@ -223,9 +251,34 @@ def loaded(setup: Setup) -> Iterator[dict[str, Any]]:
     there = {name: one for name, (_, one) in _here().items()} | _of_files(setup.experiment)
     with ExitStack() as stack:
         yield {
-            name: stack.enter_context(there[name].loaded(setup))
+            name: stack.enter_context(there[name].loaded(as_of(setup, name)))
             for name in setup.experiment.servers_ccs
         }
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """See `ccu.host.setup.Setup`."""
+
+    experiment: Experiment
+    raw: Path
+    supervisor: Supervisor
+    resources: Resources
+
+
+def as_of(setup: Setup, name: str) -> Setup:
+    """Return the run with the experiment as it is when a congestion control is first used."""
+    experiment = setup.experiment.first_with(name)
+    return _Stage(experiment, setup.raw, setup.supervisor, setup.resources)
+
+
+def changed(setup: Setup, name: str, of: Changed) -> None:
+    """Give the parameters of a loaded congestion control other values while flows run.
+
+    Raises RunFailed.
+    """
+    there = {one: provided for one, (_, provided) in _here().items()}
+    (there | _of_files(setup.experiment))[name].change(of.before, of.after, setup)
 
 
 def problems(implementations: Mapping[str, Mapping[str, Any]]) -> list[str]:

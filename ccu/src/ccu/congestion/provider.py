@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.host.setup import Setup
+from ccu.spec.experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,20 @@ class Control:
     """The paper or RFC that it follows."""
 
 
+CAPACITY_FILE, START_FILE = "link-capacity.csv", "link-start"
+"""The files in raw/ for a policy that knows the link: `until_s`, `bytes`; UTC in ns since 1970."""
+
+
+@dataclass(frozen=True)
+class NewParameters:
+    """Other values of parameters from an instant of a run in virtual time on."""
+
+    of_modules: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Parameters of kernel modules, by the module's name."""
+    of_policy: Mapping[str, str] = field(default_factory=dict)
+    """Parameters of the program that decides."""
+
+
 @dataclass(frozen=True)
 class InVirtualTime:
     """The needs of one congestion control in the plan of a run in virtual time.
@@ -38,12 +53,24 @@ class InVirtualTime:
 
     policy: tuple[str, ...] = ()
     """The program that decides, with its arguments; it runs inside, in the raw folder."""
+    policy_changes: tuple[str, ...] = ()
+    """The arguments with which it takes other parameters on standard input."""
     modules: tuple[Path, ...] = ()
     """Kernel modules to load."""
     module_parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Parameters of the kernel's modules, by the module's name."""
     trace: str | None = None
     """The file for the trace that the kernel writes."""
+    knows_the_link: bool = False
+    """The policy reads CAPACITY_FILE and START_FILE."""
+    changes: Mapping[float, NewParameters] = field(default_factory=dict)
+    """Other values of its parameters, by the seconds of traffic from which on."""
+
+
+def changed_values(name: str, before: Experiment, after: Experiment) -> dict[str, str]:
+    """Return the parameters of a congestion control that are other ones afterwards."""
+    old = before.cc_params_of(name)
+    return {key: value for key, value in after.cc_params_of(name).items() if old.get(key) != value}
 
 
 @dataclass(frozen=True)
@@ -64,6 +91,8 @@ class Provider:
 
     takes_parameters = False
     """Whether `--cc-param` means anything to its congestion controls."""
+    changes_parameters = False
+    """Whether they can have other values during a run (`--change`)."""
     suffix: str | None = None
     """The end of the names of files that become its congestion controls; None: it takes none."""
 
@@ -88,9 +117,15 @@ class Provider:
         `parameters`: those of `--cc-param`; empty unless `takes_parameters`.
         """
 
-    def try_out(self, name: str, file: Path | None, parameters: Mapping[str, str]) -> None:
-        """Execute a file of the user's as far as it shows whether it can run; called before a run,
-        and not for a plan. Raises RefusedError."""
+    def try_out(
+        self,
+        name: str,
+        file: Path | None,
+        parameters: Mapping[str, str],
+        changes: Mapping[str, str] | None = None,
+    ) -> None:
+        """Execute a file of the user's as far as it shows whether it can run, and whether these
+        parameters can change; called before a run, and not for a plan. Raises RefusedError."""
 
     def loaded(
         self, name: str, file: Path | None, setup: Setup
@@ -101,6 +136,15 @@ class Provider:
         When the context ends it may add to that; sentences under `problems` make the run degraded.
         A trace goes to `trace_file(setup.raw, name)`.
         """
+        raise NotImplementedError
+
+    def change(self, name: str, before: Experiment, after: Experiment, setup: Setup) -> None:
+        """Give the parameters of `name`, which is loaded, their values of `after`, while flows run.
+        Raises RunFailed. Only with `changes_parameters`."""
+        raise NotImplementedError
+
+    def new_parameters(self, name: str, before: Experiment, after: Experiment) -> NewParameters:
+        """Return the same for the plan of a run in virtual time. Only with `changes_parameters`."""
         raise NotImplementedError
 
     def virtual_controls(self, kernel: Set[str]) -> Set[str]:
@@ -137,14 +181,22 @@ class Provided:
         """Raise RefusedError if it cannot be loaded with the parameters."""
         self.provider.check(self.name, self.file, parameters, virtual=virtual)
 
-    def try_out(self, parameters: Mapping[str, str]) -> None:
+    def try_out(self, parameters: Mapping[str, str], changes: Mapping[str, str]) -> None:
         """Execute a file of the user's as far as it shows whether it can run. Raises
         RefusedError."""
-        self.provider.try_out(self.name, self.file, parameters)
+        self.provider.try_out(self.name, self.file, parameters, changes)
 
     def loaded(self, setup: Setup) -> AbstractContextManager[dict[str, Any]]:
         """Have this machine's kernel offer it while the context lasts."""
         return self.provider.loaded(self.name, self.file, setup)
+
+    def change(self, before: Experiment, after: Experiment, setup: Setup) -> None:
+        """Give its parameters their values of `after` while flows run. Raises RunFailed."""
+        self.provider.change(self.name, before, after, setup)
+
+    def new_parameters(self, before: Experiment, after: Experiment) -> NewParameters:
+        """Return the same for the plan of a run in virtual time."""
+        return self.provider.new_parameters(self.name, before, after)
 
     def in_virtual_time(self, setup: Setup) -> InVirtualTime:
         """Return what the plan of a run in virtual time needs."""

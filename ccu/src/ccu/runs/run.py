@@ -16,6 +16,7 @@ from ccu.host import disk, programs, resources
 from ccu.host.interruption import interruptible
 from ccu.host.supervisor import Supervisor
 from ccu.runs import capture, disk_space
+from ccu.runs.changes import Changes
 from ccu.runs.cost import Cost
 from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
@@ -161,7 +162,7 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
             kind.listen(site, testbed, some)
         record.write(time=_stamped(record, "traffic_start_utc_ns"))
         try:
-            _carry(site, testbed, flows, report)
+            record.write(**_carry(site, testbed, flows, report))
         finally:
             record.write(flows=[flow.record(testbed) for flow in flows])
         record.write(time=_stamped(record, "traffic_stop_utc_ns"))
@@ -216,15 +217,20 @@ def _capture_at(site: Site, captures: Sequence[capture.Capture], host: Host) -> 
     return next((site.raw / f"{one.name}.pcap" for one in captures if one.host == host), None)
 
 
-def _carry(site: Site, testbed: Testbed, flows: Sequence[Flow], report: Listener) -> None:
-    """Start each flow at its time and wait for all, while all other programs must keep running."""
+def _carry(site: Site, testbed: Testbed, flows: Sequence[Flow], report: Listener) -> dict[str, Any]:
+    """Start each flow at its time and wait for all, while all other programs must keep running.
+
+    Returns what run.json says of changes on the way.
+    """
     began = time.monotonic()
+    changes = Changes(site, testbed, flows)
     waiting = sorted(flows, key=lambda flow: flow.start_s)
     while True:
         elapsed_s = time.monotonic() - began
         while waiting and waiting[0].start_s <= elapsed_s:
             flow = waiting.pop(0)
             traffic.driver_of(flow.traffic).connect(site, testbed, flow)
+        changes.make(elapsed_s)
         site.supervisor.check()
         for flow in flows:
             if flow not in waiting:
@@ -234,9 +240,16 @@ def _carry(site: Site, testbed: Testbed, flows: Sequence[Flow], report: Listener
         if not waiting and all(finished):
             break
         report("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
-        time.sleep(_POLL_S)
+        time.sleep(_until(changes.next_s, time.monotonic() - began))
     site.supervisor.check()
     _check_congestion_controls(flows)
+    return changes.record()
+
+
+def _until(next_s: float | None, elapsed_s: float) -> float:
+    """Return how long to sleep: until the next change, or as long as is usual."""
+    left_s = _POLL_S if next_s is None else next_s - elapsed_s
+    return max(0.0, min(_POLL_S, left_s))
 
 
 def _check_congestion_controls(flows: Sequence[Flow]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ccu.scenarios import nr_link
 from ccu.scenarios.library import seed_of
 from ccu.spec.experiment import DROP_TAIL, Direction, Experiment
 from ccu.spec.gnb_profile import IDEAL
-from ddu.console.problems import RefusedError, Where
+from ddu.console.problems import RefusedError, Where, refusal
 
 _DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")
 CORE_DEVICE = "n6"
@@ -36,6 +37,7 @@ _SET_BY = {
     "queue.aqm": "aqm",
     "samples": "mac_interval_ms",
     "seed": "seed",
+    "changes": "changes",
 }
 
 
@@ -51,17 +53,7 @@ def ue_address(ue: int) -> str:
 
 def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[str, Any]:
     """Return the content of link.yaml. Paths are relative to the file's folder."""
-    queue: dict[Direction, Any] = {}
-    path: dict[Direction, Any] = {}
-    for direction in _DIRECTIONS:
-        queue[direction] = experiment.buffer_of(direction).model_dump(exclude_none=True)
-        queue[direction] |= _management(experiment)
-        # The radio's delay and loss are added to these.
-        path[direction] = {
-            "delay_ms": experiment.delay_ms(direction),
-            "loss_ratio": getattr(experiment.loss, direction),
-            **getattr(experiment.path, direction).model_dump(exclude_none=True),
-        }
+    changes = list(_changes(experiment))
     duplex, seed = experiment.duplex, seed_of(experiment.scenario)
     return {
         "schema": "nr-link/1",
@@ -79,8 +71,8 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
         },
         "scenario": "scenario.yaml",
         **({} if seed is None else {"scenario_seed": seed}),
-        "path": path,
-        "queue": queue,
+        "path": _paths(experiment),
+        "queue": _queues(experiment),
         "samples": {"interval_ms": experiment.mac_interval_ms},
         "devices": {
             "core": {"name": CORE_DEVICE, "netns": core_netns},
@@ -90,7 +82,45 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
             ],
         },
         "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
+        **({"changes": changes} if changes else {}),
     }
+
+
+def _paths(experiment: Experiment) -> dict[Direction, Any]:
+    """Return the path of each direction; the radio's delay and loss are added to it."""
+    return {
+        direction: {
+            "delay_ms": experiment.delay_ms(direction),
+            "loss_ratio": getattr(experiment.loss, direction),
+            **getattr(experiment.path, direction).model_dump(exclude_none=True),
+        }
+        for direction in _DIRECTIONS
+    }
+
+
+def _queues(experiment: Experiment) -> dict[Direction, Any]:
+    """Return the RLC buffer of each direction, with its queue management."""
+    return {
+        direction: experiment.buffer_of(direction).model_dump(exclude_none=True)
+        | _management(experiment)
+        for direction in _DIRECTIONS
+    }
+
+
+def _prb(experiment: Experiment) -> int:
+    return experiment.prb
+
+
+def _changes(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """Yield what changes of the link, at its times after the start of the traffic."""
+    for before, after in pairwise(experiment.stages):
+        parts = {
+            name: part(after.experiment)
+            for name, part in (("path", _paths), ("queue", _queues), ("prb", _prb))
+            if part(before.experiment) != part(after.experiment)
+        }
+        if parts:
+            yield {"at_s": after.at_s, **parts}
 
 
 def _gnb(experiment: Experiment) -> dict[str, Any]:
@@ -125,6 +155,10 @@ def check(experiment: Experiment, scenario: Path) -> dict[str, Any] | None:
 
     Raises RefusedError with its answer.
     """
+    narrows = any(change.key == "prb" for change in experiment.changes)
+    if narrows and nr_link.scenario(scenario)["gives_capacity"]:
+        rule = f"{experiment.scenario} gives capacity itself, and has no PRBs"
+        raise refusal(rule, "choose a scenario with radio, or leave the change out", key="changes")
     with _named_by_the_user():
         return nr_link.radio(_playing(experiment, scenario))
 

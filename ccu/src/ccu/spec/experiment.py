@@ -8,24 +8,27 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
     Field,
     SerializeAsAny,
     SerializerFunctionWrapHandler,
+    ValidationError,
     field_validator,
     model_serializer,
     model_validator,
 )
 
+from ccu.spec import changes as during_run
 from ccu.spec import gnb_profile as profiles
 from ccu.spec import radio as radios
 from ccu.spec import traffic as kinds
 from ccu.spec import units
+from ccu.spec.changes import Change
 from ccu.spec.gnb_profile import GnbProfile
-from ccu.spec.option import Option, Switch
+from ccu.spec.option import Option, Switch, written
 from ccu.spec.socket_buffers import DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES, STOCK
 from ccu.spec.testbed import (
     TestbedOptions,
@@ -39,6 +42,7 @@ from ccu.spec.testbed import (
 from ccu.spec.traffic import TrafficOptions
 from ddu.console.problems import InvalidValue, Problem, Where, invalid
 from ddu.console.suggestions import unknown
+from ddu.console.validation import invalid_values, word
 
 SCHEMA_VERSION = 1
 """The schema version of run.json."""
@@ -184,9 +188,13 @@ class TddDuplex(Value):
     tdd: Tdd
 
 
+_ABSENT_IF_EMPTY = (radios.KEY, "changes")
+"""Keys that run.json has only if they hold something."""
+
 CC = Option(
     "Congestion control, a name of `ccu list cc` or a file of your own: a flow of it for each UE.",
     key="cc",
+    changes=True,
 )
 """Short for `flows`."""
 
@@ -213,6 +221,7 @@ class Experiment(Value):
             read=units.words,
             schema={"type": "object"},
             example="dtt=60ms",
+            changes=True,
         ),
     ] = Field(default_factory=dict)
     direction: Annotated[
@@ -247,9 +256,11 @@ class Experiment(Value):
         ),
     ] = 30.0
     # nr-link knows which widths exist; it is asked before anything starts.
-    prb: Annotated[int, Field(ge=1), Option("Carrier width in PRBs: 106 are 40 MHz at 30 kHz.")] = (
-        106
-    )
+    prb: Annotated[
+        int,
+        Field(ge=1),
+        Option("Carrier width in PRBs: 106 are 40 MHz at 30 kHz.", changes=True),
+    ] = 106
     numerology: Annotated[
         int,
         Field(ge=0, le=3),
@@ -292,7 +303,7 @@ class Experiment(Value):
     rtt_ms: Annotated[
         float,
         Field(ge=0, le=10_000),
-        Milliseconds("Round-trip time of the path without the radio.", key="rtt"),
+        Milliseconds("Round-trip time of the path without the radio.", key="rtt", changes=True),
     ] = 20.0
     dl_delay_ms: Annotated[
         Annotated[float, Field(ge=0)] | None,
@@ -302,6 +313,7 @@ class Experiment(Value):
             flag=None,
             unset="half of the RTT",
             example="15ms",
+            changes=True,
         ),
     ] = None
     loss: Annotated[
@@ -313,6 +325,7 @@ class Experiment(Value):
             schema={"type": ["string", "number"]},
             takes_value=True,
             example="1%",
+            changes=True,
         ),
     ] = Loss()
     path: Annotated[
@@ -331,6 +344,7 @@ class Experiment(Value):
             show=lambda buffer: f"{buffer.packets}pkt",
             takes_value=True,
             example="2.5MB",
+            changes=True,
         ),
     ] = Buffer(packets=3200)
     ul_buffer: Annotated[
@@ -342,12 +356,16 @@ class Experiment(Value):
             unset="that of `buffer`",
             takes_value=True,
             example="500pkt",
+            changes=True,
         ),
     ] = None
     aqm: Annotated[
         str,
         Field(pattern=r"^[a-z0-9_]+$"),
-        Option("Queue management of the RLC queues: droptail, or a name of `ccu list aqm`."),
+        Option(
+            "Queue management of the RLC queues: droptail, or a name of `ccu list aqm`.",
+            changes=True,
+        ),
     ] = DROP_TAIL
     ecn: Annotated[
         bool,
@@ -382,6 +400,19 @@ class Experiment(Value):
             example="100ms",
         ),
     ] = 0.0
+    changes: Annotated[
+        tuple[Change, ...],
+        Option(
+            "Change at an instant of the traffic as TIME:KEY=VALUE; repeatable (docs/changes.md).",
+            flag="--change",
+            repeats=True,
+            read=during_run.read,
+            show=lambda _: "",
+            schema={"type": "array", "items": {"type": ["string", "object"]}},
+            takes_value=True,
+            example="20s:cc=bbr",
+        ),
+    ] = ()
     testbed: Annotated[
         SerializeAsAny[TestbedOptions],
         Option(
@@ -447,7 +478,7 @@ class Experiment(Value):
                 content[key] = value.pop("name")
                 if self.testbed.section:
                     content[self.testbed.section] = value
-            elif key not in self.testbed.unsupported and (key != radios.KEY or value):
+            elif key not in self.testbed.unsupported and (key not in _ABSENT_IF_EMPTY or value):
                 content[key] = value
         return content
 
@@ -552,6 +583,63 @@ class Experiment(Value):
             )
         return self
 
+    @model_validator(mode="after")
+    def _changes_can_be_made(self) -> Experiment:
+        if self.changes and not self.testbed.changes:
+            able = [name for name, one in drivers().items() if one.options.changes]
+            rule = f"the testbed {self.testbed.name} changes nothing during a run"
+            raise invalid(rule, f"choose --testbed {' or '.join(able)}", key="changes")
+        for change in self.changes:
+            if change.at_s >= self.duration_s:
+                rule = f"{change}: the run is over after {self.duration_s:g} s"
+                raise invalid(rule, "change it earlier or run longer", key="changes")
+        _ = self.stages
+        return self
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The experiment as it begins, and as it is from each instant with changes on.
+
+        Raises InvalidValue for a change that cannot be.
+        """
+        stages = [Stage(0.0, self.model_copy(update={"changes": ()}))]
+        for change in self.changes:
+            changed = Stage(change.at_s, stages[-1].experiment._changed(change))
+            stages[len(stages) - (stages[-1].at_s == change.at_s) :] = [changed]
+        return tuple(stages)
+
+    def _changed(self, change: Change) -> Experiment:
+        """Return the experiment with the value of the change."""
+        content = self.model_dump(mode="json")
+        try:
+            return Experiment.from_record(content | self._changed_fields(change, content))
+        except InvalidValue as error:
+            problems = error.problems
+        except ValidationError as error:
+            problems = tuple(invalid_values(error, Experiment, Experiment.model_fields))
+        raise InvalidValue(
+            *(Problem(f"{change}: {one.rule}", one.fix, Where(key="changes")) for one in problems)
+        ) from None
+
+    def _changed_fields(self, change: Change, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields that the change gives another value."""
+        if change.key == CC.key:
+            if any(self.traffic_of(plan).own_ccs is not None for plan in self.flows):
+                raise invalid("the traffic is not TCP of the hosts' kernels", "leave it out")
+            if ":" in str(change.value):
+                rule = f"{change.value} is not a congestion control of the hosts' kernels"
+                raise invalid(rule, "name one of `ccu list cc`")
+            kept = [{**flow, "cc": str(change.value)} for flow in content["flows"]]
+            return {"flows": [{k: v for k, v in flow.items() if k != "cc_file"} for flow in kept]}
+        if change.parameter:
+            return {"cc_params": {**self.cc_params, change.parameter: word(change.value)}}
+        for one in written(Experiment):
+            if one.key == change.key and one.option.changes and not one.option.pairs:
+                return {
+                    one.name: one.option.read(change.value) if one.option.read else change.value
+                }
+        raise invalid(f"{change.key} cannot change during a run", f"choose one of: {_CHANGING}")
+
     def delay_ms(self, direction: Direction) -> float:
         """One-way delay of the path beside the radio."""
         dl_ms = self.rtt_ms / 2 if self.dl_delay_ms is None else self.dl_delay_ms
@@ -577,7 +665,12 @@ class Experiment(Value):
         """The congestion controls that this machine's kernel has to have, each once."""
         if self.direction in self.testbed.foreign_ccs:
             return ()
-        of_kernel = (plan.cc for plan in self.flows if self.traffic_of(plan).own_ccs is None)
+        of_kernel = (
+            plan.cc
+            for stage in self.stages
+            for plan in stage.experiment.flows
+            if self.traffic_of(plan).own_ccs is None
+        )
         return tuple(dict.fromkeys(of_kernel))
 
     def traffic_of(self, plan: FlowPlan) -> TrafficOptions:
@@ -593,7 +686,22 @@ class Experiment(Value):
     @property
     def cc_files(self) -> dict[str, str]:
         """The files that congestion controls are made of, as they were written, by name."""
-        return {plan.cc: plan.cc_file for plan in self.flows if plan.cc_file is not None}
+        plans = (plan for stage in self.stages for plan in stage.experiment.flows)
+        return {plan.cc: plan.cc_file for plan in plans if plan.cc_file is not None}
+
+    def at(self, seconds: float) -> Experiment:
+        """Return the experiment as it is at an instant of the traffic."""
+        return [one.experiment for one in self.stages if one.at_s <= seconds][-1]
+
+    def stages_with(self, name: str) -> tuple[Stage, ...]:
+        """Return the stages from the first on in which flows have a congestion control."""
+        stages = self.stages
+        has = (any(plan.cc == name for plan in one.experiment.flows) for one in stages)
+        return stages[next(number for number, there in enumerate(has) if there) :]
+
+    def first_with(self, name: str) -> Experiment:
+        """Return the experiment as it is when flows first have a congestion control."""
+        return self.stages_with(name)[0].experiment
 
     def cc_params_of(self, name: str) -> dict[str, str]:
         """The parameters of one congestion control: those without a dot are for all."""
@@ -621,6 +729,20 @@ class Experiment(Value):
             key: value for key, value in content.items() if value is not None and key not in unread
         }
         return cls.model_validate(known)
+
+
+class Stage(NamedTuple):
+    """An experiment as it is from an instant of the traffic on, until the next change."""
+
+    at_s: float
+    experiment: Experiment
+
+
+_CHANGING = ", ".join(
+    [CC.key, "cc_params.NAME"]
+    + [one.key for one in written(Experiment) if one.option.changes and not one.option.pairs]
+)
+"""The keys that may change during a run, for messages."""
 
 
 def _options(given: Any) -> TestbedOptions:

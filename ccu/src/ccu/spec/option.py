@@ -52,6 +52,10 @@ class Option:
     """`read` takes the field's value, too."""
     about_run: bool = False
     """It concerns a run, not the machine: `ccu doctor` and `ccu testbed up` do not have it."""
+    repeats: bool = False
+    """The flag is repeatable, and YAML takes a list."""
+    changes: bool = False
+    """It may have another value from an instant of the run on (`ccu.spec.changes`)."""
 
 
 class Written(NamedTuple):

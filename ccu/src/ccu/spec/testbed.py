@@ -43,6 +43,8 @@ class TestbedOptions(Value):
     unsupported_reason: ClassVar[str] = "this testbed does not have it"
     foreign_ccs: ClassVar[Mapping[str, str]] = {}
     """The name of the congestion control, by direction, of senders that are not hosts of ours."""
+    changes: ClassVar[bool] = False
+    """Its link and its hosts can change during a run (`Experiment.changes`)."""
     has_places: ClassVar[bool] = False
     """Its owner carries it around: a campaign asks where each block is (`at_place`)."""
 

@@ -81,6 +81,10 @@ class Testbed(Protocol):
         """
         ...
 
+    def start_changes(self) -> None:
+        """Let the times of the link's changes count from now. Only if it can change."""
+        ...
+
     def settle(self) -> dict[str, Any]:
         """Take the path down in order; return its own account (docs/run-directory.md)."""
         ...

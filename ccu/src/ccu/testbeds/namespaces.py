@@ -28,5 +28,8 @@ class NamespaceHosts:
     def congestion_control(self, host: Host, port: int) -> str | None:
         return namespace.congestion_control(self.names[host], port)
 
+    def start_changes(self) -> None:
+        raise NotImplementedError
+
     def listens(self, host: Host, port: int) -> bool:
         return namespace.listens(self.names[host], port)

@@ -232,7 +232,9 @@ def plan(experiment: Experiment) -> list[Flow]:
         ue = one.ue or index % experiment.ues + 1
         driver = driver_of(traffic_of(experiment, one))
         for direction in experiment.directions:
-            flows.append(driver.flow(experiment, one, len(flows), ue, direction))
+            # What has changed before a flow starts holds for it.
+            begins = experiment.at(experiment.starts_s(one, len(flows))).flows[index]
+            flows.append(driver.flow(experiment, begins, len(flows), ue, direction))
     return flows
 
 

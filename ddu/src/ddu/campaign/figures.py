@@ -18,7 +18,7 @@ from ddu.campaign.tables import usable
 from ddu.report import svg
 from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series
-from ddu.report.palette import colour_of, colours_of
+from ddu.report.palette import MUTED, colour_of, colours_of
 from ddu.report.series import distribution, thinned
 from ddu.tables.results import TableMissing
 
@@ -134,7 +134,23 @@ def _plane(runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Aligned) -> Plot
         at = np.array([means[0].mean]), np.array([means[1].mean])
         half = (_half_width(means[0]), _half_width(means[1]))
         series.append(Series(*at, colour, label, "mean", half_width=half))
+    if wanted.y == "throughput_bps" and "possible_bps" in runs:
+        series += _possible(wanted, runs)
     return Plot(series, x.axis, y.axis)
+
+
+def _possible(wanted: plans.Plane, runs: pd.DataFrame) -> Iterator[Series]:
+    """Yield the highest throughput that was possible at the points' delays (docs/bound.md)."""
+    known = runs.dropna(subset=[wanted.x, "possible_bps"])
+    points = [
+        (rows[wanted.x].mean() * shown(wanted.x).scale, rows["possible_bps"].mean() * scale)
+        for scale in [shown(wanted.y).scale]
+        for _, _, rows in _coloured(wanted, known)
+        if len(rows)
+    ]
+    if len(points) > 1:
+        xs, ys = np.array(sorted(points), dtype=float).T
+        yield Series(xs, ys, MUTED, "possible", dash="dash", in_legend=True)
 
 
 def _lines(runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> Plot:

@@ -59,7 +59,7 @@ def compare(
         all_of_them = (*refused, too_few)
         raise RefusedError([one for each in all_of_them for one in each.problems]) from None
     refuse_unknown(loaded, metric or [])
-    page = write_comparison(to, loaded, metrics)
+    page = write_comparison(to, loaded, metrics, by)
     left_out = sum(not run.is_result for run in loaded)
     typer.echo(means_text(loaded, metrics))
     for sentence in same_runs(loaded) + mixtures(loaded):

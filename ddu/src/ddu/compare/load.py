@@ -156,6 +156,13 @@ def _has_packets(run: Run) -> bool:
     return bool(run.manifest.captures) or (run.path / "summary.json").exists()
 
 
+def _label(summary: dict[str, Any], by: str) -> str:
+    """Return the label; runs with other changes are not repeats of each other."""
+    changes = summary.get("changes", [])
+    said = [f"{one['at_s']:g}s:{one['change']}" for one in changes]
+    return ", ".join([str(summary.get(by)), *said])
+
+
 def _load(
     run: Run, by: str, reuse: bool, copies: tuple[Path, ...], refused: Refused
 ) -> Compared | None:
@@ -166,7 +173,7 @@ def _load(
     except RefusedError as error:
         refused(error)
         return None
-    label = run.path.resolve().name if by == "run" else str(summary.get(by))
+    label = run.path.resolve().name if by == "run" else _label(summary, by)
     direction = str(summary.get("direction"))
     wanted = {*_NEEDED, *(known.name for known, _ in panels(table, direction))}
     kept = table[[name for name in table if name in wanted]]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.campaign.metrics import shown
+from ddu.compare import parting
 from ddu.compare.figures import CAPTIONS, figures
 from ddu.compare.load import Compared, same_runs
 from ddu.compare.tables import alone, groups_table, mixtures, pairs_table, runs_table
@@ -19,12 +21,16 @@ from ddu.errors import unwritable
 from ddu.report import svg
 from ddu.report.palette import colours_of
 from ddu.report.templates import inlined, link_to_run, live_figures, records, templates_of
+from ddu.run.manifest import write_json
 
 TABLES = ("runs", "groups", "pairs")
 
 
-def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, ...]) -> Path:
-    """Write comparison.html, figures/ and runs.csv, groups.csv, pairs.csv; return the page.
+def write_comparison(
+    directory: Path, runs: list[Compared], metrics: tuple[str, ...], by: str = "cc"
+) -> Path:
+    """Write comparison.html, figures/, runs.csv, groups.csv, pairs.csv, and comparison.json with
+    what was compared; return the page.
 
     Written whole or not at all. Raises RefusedError when no run has a result.
     """
@@ -41,15 +47,25 @@ def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, 
     except OSError as error:
         raise unwritable(directory, "cannot be written", error) from None
     try:
-        drawings = figures(runs)
-        images = {name: svg.rendered(figure) for name, figure in drawings.items()}
+        drawings, parted = figures(runs), parting.partings(runs)
+        every = drawings | {name: parting.figure(one) for name, one in parted.items()}
+        images = {name: svg.rendered(figure) for name, figure in every.items()}
         (made / "figures").mkdir()
         for name, image in images.items():
             (made / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
         for name, table in tables.items():
             table.to_csv(made / f"{name}.csv", index=False)
+        paths = [os.path.relpath(run.path, directory) for run in runs]
+        write_json(
+            made / "comparison.json",
+            {"schema_version": 1, "by": by, "metrics": list(metrics), "runs": paths},
+        )
         page = _page(directory, runs, metrics, tables)
-        drawn = [(name, CAPTIONS[name], inlined(image)) for name, image in images.items()]
+        page["parted"] = [
+            parting.described(one) | {"image": inlined(images[name])}
+            for name, one in parted.items()
+        ]
+        drawn = [(name, CAPTIONS[name], inlined(images[name])) for name in drawings]
         html = templates_of("ddu.compare").get_template("comparison.html.j2")
         content = html.render(figures=drawn, **page, **live_figures(drawings))
         (made / "comparison.html").write_text(content, encoding="utf-8")

@@ -11,6 +11,7 @@ from ddu.console.extensions import extensions
 from ddu.errors import UnusablePackage
 from ddu.metrics.declared import (
     acknowledgements,
+    bound,
     cost,
     datagrams,
     delays,
@@ -27,7 +28,8 @@ Stage = Literal["captures", "sockets", "derived"]
 _GROUP = "ddu.metrics"
 _OWN: tuple[Sequence[Metric], ...] = (
     rates.METRICS, delays.METRICS, losses.METRICS, acknowledgements.METRICS, datagrams.METRICS,
-    fairness.METRICS, sockets.METRICS, radio.METRICS, cost.METRICS,
+    fairness.METRICS, sockets.METRICS, radio.METRICS, bound.METRICS,
+    cost.METRICS,
 )  # fmt: skip
 
 PER_FLOW = "flow."

@@ -48,6 +48,14 @@ class RunView:
     run: AlignedRun
     flows: Sequence[ObservedFlow]
     mac: pd.DataFrame | None
+    _made: dict[Callable[..., Any], Any] = field(default_factory=dict)
+
+    def once(self, function: Callable[[RunView], _Found]) -> _Found:
+        """Return the function of this view, computed for the first metric that asks for it."""
+        if function not in self._made:
+            self._made[function] = function(self)
+        made: _Found = self._made[function]
+        return made
 
     @cached_property
     def duration_s(self) -> float:

@@ -29,6 +29,13 @@ class Series:
     in_legend: bool = False
 
 
+class Mark(NamedTuple):
+    """An instant on the x axis at which something happened, and what."""
+
+    x: float
+    text: str
+
+
 @dataclass(frozen=True)
 class Plot:
     """A plot area with two axes."""
@@ -42,6 +49,7 @@ class Plot:
     y_from_zero: bool = False
     x_names: Sequence[str] = ()
     """Names of the positions 0, 1, … of an x axis that has no numbers."""
+    marks: Sequence[Mark] = ()
 
 
 @dataclass(frozen=True)

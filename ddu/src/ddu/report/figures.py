@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ddu.report.figure import Figure, Plot, Series
+from ddu.report.figure import Figure, Mark, Plot, Series
 from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows
 from ddu.report.series import distribution, thinned
 from ddu.report.wider_bins import DRAWN_MS, factors, in_wider_bins
@@ -30,11 +30,13 @@ _LIMIT = "what the link could carry"
 """The name of a limit in the legend."""
 
 
-def figures(tables: dict[str, pd.DataFrame], direction: str) -> dict[str, Figure]:
-    """Return the figures that the run has data for, by name."""
+def figures(
+    tables: dict[str, pd.DataFrame], direction: str, marks: Sequence[Mark] = ()
+) -> dict[str, Figure]:
+    """Return the figures that the run has data for, by name; `marks`: what happened when."""
     aligned = tables["aligned"]
     made = {
-        "timeline": timeline(aligned, direction),
+        "timeline": timeline(aligned, direction, marks),
         "radio-cdf": radio_cdf(tables.get("mac"), direction),
         "rtt-throughput": rtt_throughput(aligned),
         "mac-transport": mac_transport(aligned, direction),
@@ -42,7 +44,7 @@ def figures(tables: dict[str, pd.DataFrame], direction: str) -> dict[str, Figure
     return {name: figure for name, figure in made.items() if figure.plots}
 
 
-def timeline(aligned: pd.DataFrame, direction: str) -> Figure:
+def timeline(aligned: pd.DataFrame, direction: str, marks: Sequence[Mark] = ()) -> Figure:
     """Return all columns with a panel under each other (after Hercules, figure 5).
 
     In bins of 200 ms, and in the run's own to switch to.
@@ -51,14 +53,18 @@ def timeline(aligned: pd.DataFrame, direction: str) -> Figure:
     bins_count = len(aligned) // max(aligned["flow"].nunique(), 1)
     drawn, narrow = factors(own_ms, bins_count, aligned["flow"].nunique())
     chosen = panels(aligned, direction)
-    figure = _timeline(aligned, chosen, own_ms, drawn)
+    figure = _timeline(aligned, chosen, own_ms, drawn, marks)
     if narrow == drawn:
         return figure
-    return replace(figure, narrower=_timeline(aligned, chosen, own_ms, narrow))
+    return replace(figure, narrower=_timeline(aligned, chosen, own_ms, narrow, marks))
 
 
 def _timeline(
-    aligned: pd.DataFrame, chosen: list[tuple[Column, Panel]], own_ms: float, factor: int
+    aligned: pd.DataFrame,
+    chosen: list[tuple[Column, Panel]],
+    own_ms: float,
+    factor: int,
+    marks: Sequence[Mark],
 ) -> Figure:
     drawn = {known.name: panel for known, panel in chosen}
     drawn |= {panel.limit: panel for _, panel in chosen if panel.limit}
@@ -71,6 +77,7 @@ def _timeline(
             note=f"({known.units.shown}) · {known.definition}" if known.units.shown
             else f"· {known.definition}",
             y_from_zero=known.units.shown != "dBm",
+            marks=[mark if index == 0 else Mark(mark.x, "") for mark in marks],
         )
         for index, (known, panel) in enumerate(chosen)
     ]  # fmt: skip

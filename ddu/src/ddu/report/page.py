@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.report import svg
+from ddu.report.figure import Mark
 from ddu.report.figures import CAPTIONS, figures
 from ddu.report.largest import largest
 from ddu.report.numbers import accounts, flow_rows, headlines, run_rows
@@ -28,7 +29,7 @@ def write_report(
     if len(flows) < len(summary["flows"]):
         is_kept = tables["aligned"]["flow"].isin([flow["id"] for flow in flows])
         tables = tables | {"aligned": tables["aligned"][is_kept]}
-    drawings = figures(tables, summary["flows"][0]["direction"])
+    drawings = figures(tables, summary["flows"][0]["direction"], marks_of(summary))
     images = {name: svg.rendered(figure) for name, figure in drawings.items()}
     (results / "figures").mkdir()
     for name, image in images.items():
@@ -48,3 +49,11 @@ def write_report(
         **live_figures(drawings),
     )  # fmt: skip
     (results / "report.html").write_text(page, encoding="utf-8")
+
+
+def marks_of(summary: dict[str, Any]) -> list[Mark]:
+    """Return the changes during the run as marks on its time axis, one for each instant."""
+    texts: dict[float, list[str]] = {}
+    for one in summary.get("changes", []):
+        texts.setdefault(one["t_s"], []).append(one["change"])
+    return [Mark(t_s, ", ".join(each)) for t_s, each in texts.items()]

@@ -14,6 +14,7 @@ from ddu.report.figure import (
     TOP_PX,
     Area,
     Figure,
+    Mark,
     Plot,
     Series,
     areas_of,
@@ -104,10 +105,26 @@ def _layout(figure: Figure, across: int) -> dict[str, Any]:
             }  # fmt: skip
         if plot.title:
             layout["annotations"].append(_title(plot, area))
+        for mark in plot.marks:
+            axes = {"xref": "x" if figure.shared_x else f"x{number}", "yref": f"y{number} domain"}
+            layout.setdefault("shapes", []).append(_line_at(mark) | axes)
+            layout["annotations"].append(_text_at(mark) | axes)
     if figure.shared_x:
         last = f"y{_number(len(figure.plots) - 1)}"
         layout["xaxis"] = _axis(figure.plots[-1].x_label) | {"anchor": last}
     return layout
+
+
+def _line_at(mark: Mark) -> dict[str, Any]:
+    line = {"color": "@ink", "width": 1, "dash": "dash"}
+    return {"type": "line", "x0": mark.x, "x1": mark.x, "y0": 0, "y1": 1, "line": line}
+
+
+def _text_at(mark: Mark) -> dict[str, Any]:
+    return {
+        "text": mark.text, "x": mark.x, "y": 1, "xanchor": "left", "yanchor": "top",
+        "showarrow": False, "font": {"size": 10},
+    }  # fmt: skip
 
 
 def _title(plot: Plot, area: Area) -> dict[str, Any]:

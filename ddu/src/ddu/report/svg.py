@@ -105,6 +105,7 @@ def _plot(plot: Plot, at: Area, shared_x: tuple[float, float] | None) -> Iterato
         yield from _x_ticks(plot, x, at)
     for series in plot.series:
         yield from _series(series, x, y)
+    yield from _marks(plot, x, at)
     yield _text((at.left + at.right) / 2, at.bottom + 31, plot.x_label, "middle")
     middle = (at.top + at.bottom) / 2
     if plot.y_label:
@@ -113,6 +114,15 @@ def _plot(plot: Plot, at: Area, shared_x: tuple[float, float] | None) -> Iterato
     if plot.title:
         title = f"<tspan font-weight='bold'>{escape(plot.title)}</tspan> {escape(plot.note)}"
         yield f'<text x="{at.left:.1f}" y="{at.top - 6:.1f}">{title}</text>'
+
+
+def _marks(plot: Plot, x: _Scale, at: Area) -> Iterator[str]:
+    """Yield a line across the plot for each mark, with its text beside it."""
+    for mark in plot.marks:
+        (px,) = x.px(np.array([mark.x]))
+        dash = f'stroke-dasharray="{_DASHES["dash"]}"'
+        yield f'<path d="M{px:.1f} {at.bottom:.1f}L{px:.1f} {at.top:.1f}" stroke="{INK}" {dash}/>'
+        yield _text(px + 4, at.top + 11, mark.text, "start", INK)
 
 
 def _x_ticks(plot: Plot, x: _Scale, at: Area) -> Iterator[str]:

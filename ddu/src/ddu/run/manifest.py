@@ -155,6 +155,18 @@ class Experiment(_Part):
     phone: Phone | None = None
 
 
+class Change(_Part):
+    """A change during the run: from `utc_ns` on, `key` of the experiment had another value."""
+
+    at_s: float
+    key: str
+    value: Any
+    utc_ns: int
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}"
+
+
 class Failure(_Part):
     stage: str = ""
     reason: str
@@ -205,6 +217,7 @@ class Manifest(_Part):
     link: Source | None = None
     link_summary: FileOfRun | None = None
     cc_traces: list[CcTrace] = []
+    changes: list[Change] = []
     cc_implementation: dict[str, Any] = {}
     time: Time = Time()
     software: dict[str, Any] = {}

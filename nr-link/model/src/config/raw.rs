@@ -37,6 +37,18 @@ pub(super) struct Raw {
     pub samples: Samples,
     pub devices: Devices,
     pub output: Output,
+    #[serde(default)]
+    pub changes: Vec<Spanned<Change>>,
+}
+
+/// A change at an instant; absent keys stay as they are.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Change {
+    pub at_s: f64,
+    pub prb: Option<u16>,
+    pub path: Option<Both<PathDirection>>,
+    pub queue: Option<Both<Queue>>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

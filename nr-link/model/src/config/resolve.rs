@@ -2,6 +2,7 @@
 //! Conversion of a configuration file's content into the model's configuration, with the rules that
 //! concern several values.
 
+mod changes;
 mod path;
 mod queue;
 mod radio;
@@ -57,16 +58,18 @@ fn resolve(raw: Raw, file: &Path) -> Result<ResolvedConfig, Problem> {
     let radio = raw.radio.map(radio::radio).transpose()?;
     let sample_interval = sample_interval(raw.samples.interval_ms.get(), radio.as_ref())?;
     let queue = queue::both("queue", raw.queue, mtu_bytes)?;
+    let path = PerDirection {
+        dl: path::path("path.dl", raw.path.dl, mtu_bytes)?,
+        ul: path::path("path.ul", raw.path.ul, mtu_bytes)?,
+    };
     Ok(ResolvedConfig {
+        changes: changes::changes(raw.changes, &path, radio.as_ref(), mtu_bytes)?,
         file: file.to_owned(),
         seed: raw.seed,
         scenario_seed: raw.scenario_seed,
         mtu_bytes,
         radio,
-        path: PerDirection {
-            dl: path::path("path.dl", raw.path.dl, mtu_bytes)?,
-            ul: path::path("path.ul", raw.path.ul, mtu_bytes)?,
-        },
+        path,
         sample_interval,
         core: ues::device(
             "devices.core",

@@ -5,10 +5,11 @@ use super::endpoints::Endpoints;
 use super::radio_access::RadioAccess;
 use super::source::Source;
 use super::trace_driven::{STEP, TraceDriven};
-use crate::config::ResolvedConfig;
+use crate::config::{PerDirection, Queue, ResolvedConfig};
 use crate::counters::{Counters, Totals};
 use crate::ids::UeId;
 use crate::problem::{Problem, violation};
+use crate::rlc::Buffer;
 use crate::samples::MacSample;
 use crate::{Direction, Nanos, Packet};
 
@@ -82,6 +83,31 @@ impl<T> Access<T> {
         match self {
             Self::Radio(radio) => &mut radio.bearer_mut(ue, direction).counters,
             Self::TraceDriven(trace) => &mut trace.bearer_mut(ue, direction).counters,
+        }
+    }
+
+    /// Schedules so many PRBs of the primary carrier; a capacity has none.
+    pub fn schedule(&mut self, prb: u16) {
+        if let Self::Radio(radio) = self {
+            radio.schedule(prb);
+        }
+    }
+
+    /// Gives the buffers of all UEs another limit and queue management.
+    pub fn change_queues(&mut self, queue: &PerDirection<Queue>, seed: u64) {
+        for ue in (0..self.ues()).map(UeId) {
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                let draws = || Buffer::<T>::draws(seed, ue, direction);
+                self.buffer(ue, direction)
+                    .change(*queue.of(direction), draws);
+            }
+        }
+    }
+
+    fn buffer(&mut self, ue: UeId, direction: Direction) -> &mut Buffer<T> {
+        match self {
+            Self::Radio(radio) => &mut radio.bearer_mut(ue, direction).rlc.buffer,
+            Self::TraceDriven(trace) => &mut trace.bearer_mut(ue, direction).buffer,
         }
     }
 

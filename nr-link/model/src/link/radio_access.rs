@@ -74,6 +74,11 @@ impl<T> RadioAccess<T> {
         }
     }
 
+    /// Schedules so many PRBs of the primary carrier from now on.
+    pub fn schedule(&mut self, prb: u16) {
+        self.cell.schedule(prb);
+    }
+
     /// Returns the start of the next slot of any carrier.
     fn next_slot(&self) -> Nanos {
         self.next_tick * self.tick_length()
@@ -219,7 +224,7 @@ impl<T> RadioAccess<T> {
             ues[ue].learn_downlink(at);
             let prb = ues[ue].retransmit_downlink(at, free);
             ues[ue].depart_downlink(received);
-            free.prb -= prb.unwrap_or(0);
+            free = free.after_retransmission(prb.unwrap_or(0)).unwrap_or(free);
             retransmits[ue] = prb.is_some();
         }
         let rate = |ue: UeId| ues[ue.0].downlink_bytes(cell, carrier, free);
@@ -273,7 +278,8 @@ impl<T> RadioAccess<T> {
             ues[ue].depart_uplink(&mut ends.from_gnb);
             let grant = ues[ue].grant_retransmission(carrier, granted, free);
             retransmits[ue] = grant.is_some();
-            free.prb -= grant.as_ref().map_or(0, Grant::prb);
+            let prb = grant.as_ref().map_or(0, Grant::prb);
+            free = free.after_retransmission(prb).unwrap_or(free);
             grants.extend(grant);
         }
         let rate = |ue: UeId| ues[ue.0].uplink_bytes(cell, carrier, free);

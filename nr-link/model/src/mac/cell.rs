@@ -24,6 +24,8 @@ pub(crate) struct Cell {
     pub schemes: Schemes,
     pub cqi_table: CqiTable,
     pub layers: PerDirection<Layers>,
+    /// The PRBs of the primary carrier that are scheduled: all, or as many as a change has left.
+    scheduled_prb: u16,
     mtu_bytes: u32,
 }
 
@@ -46,6 +48,8 @@ impl CellSlot<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FreeResources {
     pub prb: u16,
+    /// PRBs that are no longer scheduled, for retransmissions of blocks that are wider than what is.
+    unscheduled_prb: u16,
     symbols: DataSymbols,
 }
 
@@ -69,10 +73,26 @@ impl FreeResources {
         u32::from(prb) * u32::from(self.symbols.all)
     }
 
+    /// Returns what is left after the retransmission of a block of so many PRBs; `None` if it does not fit.
+    pub fn after_retransmission(self, prb: u16) -> Option<Self> {
+        let beyond = prb.saturating_sub(self.prb);
+        let was_wide = beyond > 0 && self.unscheduled_prb > 0;
+        Some(Self {
+            prb: self.prb - prb.min(self.prb),
+            unscheduled_prb: match was_wide {
+                true => self.unscheduled_prb.checked_sub(beyond)?,
+                false if beyond > 0 => return None,
+                false => self.unscheduled_prb,
+            },
+            ..self
+        })
+    }
+
     /// Returns a test of whether a block can be retransmitted in these resources.
     pub fn fits(self) -> impl Fn(&Block) -> bool {
         move |block| {
-            block.prb <= self.prb && block.re_per_prb <= self.for_layers(block.layers).re_per_prb
+            self.after_retransmission(block.prb).is_some()
+                && block.re_per_prb <= self.for_layers(block.layers).re_per_prb
         }
     }
 }
@@ -94,6 +114,7 @@ impl Cell {
             timing: Timing::new(radio),
             schemes: Schemes::new(radio),
             cqi_table: CqiTable::new(radio.mcs_table),
+            scheduled_prb: radio.carriers[0].prb,
             mtu_bytes,
             radio: radio.clone(),
         }
@@ -107,13 +128,31 @@ impl Cell {
         direction: Direction,
     ) -> Option<FreeResources> {
         let kind = self.timing.kind(carrier, slot);
+        let scheduled = self.scheduled_prb(carrier);
         let carrier = &self.radio.carriers[carrier.0];
         if direction == Direction::Uplink && !carrier.uplink {
             return None;
         }
         let symbols = self.symbols(carrier.prb, kind, direction);
-        let prb = self.unreserved_prb(carrier.prb, slot, direction);
-        (symbols.all > 0 && prb >= self.least_prb()).then_some(FreeResources { prb, symbols })
+        let unreserved = self.unreserved_prb(carrier.prb, slot, direction);
+        let prb = unreserved.min(scheduled);
+        (symbols.all > 0 && prb >= self.least_prb()).then_some(FreeResources {
+            prb,
+            unscheduled_prb: unreserved - prb,
+            symbols,
+        })
+    }
+
+    /// Schedules so many PRBs of the primary carrier from now on, as in a narrower bandwidth part.
+    pub fn schedule(&mut self, prb: u16) {
+        self.scheduled_prb = prb;
+    }
+
+    fn scheduled_prb(&self, carrier: CarrierId) -> u16 {
+        match carrier {
+            CarrierId::PRIMARY => self.scheduled_prb,
+            other => self.radio.carriers[other.0].prb,
+        }
     }
 
     fn symbols(&self, prb: u16, kind: SlotKind, direction: Direction) -> DataSymbols {
@@ -145,7 +184,8 @@ impl Cell {
     /// Returns the resources of a slot with all symbols for one direction.
     pub fn whole_slot(&self, carrier: CarrierId, direction: Direction) -> FreeResources {
         FreeResources {
-            prb: self.radio.carriers[carrier.0].prb,
+            prb: self.scheduled_prb(carrier),
+            unscheduled_prb: 0,
             symbols: self.symbols(
                 self.radio.carriers[carrier.0].prb,
                 SlotKind::Paired,

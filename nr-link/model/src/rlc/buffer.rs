@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use crate::aqm::manager::{Action, CLASSIC, Head, L4S, Occupancy, QueueManager};
-use crate::aqm::queue_manager;
-use crate::config::{QueueLimit, ResolvedConfig};
+use crate::aqm::{Aqm, queue_manager};
+use crate::config::{Queue, QueueLimit, ResolvedConfig};
 use crate::counters::DropCounters;
 use crate::ids::UeId;
 use crate::random::{Purpose, Stream};
@@ -24,6 +24,7 @@ pub(crate) struct Waiting<T> {
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
     limit: QueueLimit,
+    aqm: Option<Aqm>,
     manager: Box<dyn QueueManager>,
     mtu_bytes: u32,
     queues: [VecDeque<Waiting<T>>; 2],
@@ -42,10 +43,10 @@ impl<T> Buffer<T> {
     /// Makes the empty buffer of one UE and direction.
     pub fn of(config: &ResolvedConfig, ue: UeId, direction: Direction) -> Self {
         let queue = config.ues[ue.0].queue.of(direction);
-        let draws = Stream::new(config.seed, Purpose::EarlyDrop, ue, direction);
         Self {
             limit: queue.limit,
-            manager: queue_manager(queue.aqm, draws),
+            aqm: queue.aqm,
+            manager: queue_manager(queue.aqm, Self::draws(config.seed, ue, direction)),
             mtu_bytes: config.mtu_bytes,
             queues: [VecDeque::new(), VecDeque::new()],
             served: CLASSIC,
@@ -53,6 +54,36 @@ impl<T> Buffer<T> {
             bytes: 0,
             head_sent: 0,
             dropped: DropCounters::default(),
+        }
+    }
+
+    /// Returns the random numbers of the queue management.
+    pub fn draws(seed: u64, ue: UeId, direction: Direction) -> Stream {
+        Stream::new(seed, Purpose::EarlyDrop, ue, direction)
+    }
+
+    /// Takes another limit and, if it differs, another queue management, which knows nothing of what was before.
+    ///
+    /// Packets beyond the limit stay, as in Linux's `pfifo`; others find the buffer full until there is room. A packet
+    /// of which a part is sent stays the first.
+    pub fn change(&mut self, queue: Queue, draws: impl FnOnce() -> Stream) {
+        self.limit = queue.limit;
+        if queue.aqm == self.aqm {
+            return;
+        }
+        self.aqm = queue.aqm;
+        self.manager = queue_manager(queue.aqm, draws());
+        let first = match self.managed {
+            true => self.queues[self.served].pop_front(),
+            false => None,
+        };
+        let mut others: Vec<_> = self.queues.iter_mut().flat_map(std::mem::take).collect();
+        others.sort_by_key(|waiting| waiting.queued);
+        let queue_of = |waiting: &Waiting<T>| self.manager.queue_of(waiting.packet.ecn);
+        self.served = first.as_ref().map_or(CLASSIC, queue_of);
+        for waiting in first.into_iter().chain(others) {
+            let queue = self.manager.queue_of(waiting.packet.ecn);
+            self.queues[queue].push_back(waiting);
         }
     }
 

@@ -6,6 +6,7 @@ mod common;
 
 mod capacity;
 mod carriers;
+mod changes;
 mod channel_statistics;
 mod config;
 mod conservation;

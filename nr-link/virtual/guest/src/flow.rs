@@ -18,6 +18,9 @@ pub trait Flow {
     fn run(&mut self, now: Nanos, context: &FlowContext) -> Result<()>;
     /// A socket of the flow is ready, which was registered as `socket`.
     fn ready(&mut self, socket: u8, now: Nanos, context: &FlowContext) -> Result<()>;
+    /// Gives the flow's TCP another congestion control, now or when it connects. Returns the flow's name and the one
+    /// that it has then, as reported by the kernel, if it is open.
+    fn change_cc(&mut self, cc: &str) -> Result<Option<(String, String)>>;
     /// Returns the report of both ends, once the flow has ended.
     fn report(&mut self) -> Option<FlowReport>;
 }

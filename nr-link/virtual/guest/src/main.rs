@@ -5,6 +5,7 @@
 //! One thread holds both ends of every flow. A switch between processes is what costs a User Mode Linux
 //! most, and one thread does everything in the same order each time.
 
+mod changes;
 mod clock;
 mod flow;
 mod hosts;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs of the user, each on one of the hosts.
 
-use std::fs::{File, OpenOptions};
-use std::io;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nix::sched::{CloneFlags, setns};
-use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Gid, Pid, Uid, setgroups, setresgid, setresuid};
-use nr_link_virtual_plan::{GUEST_STREAMS, Program as Plan, Report};
+use nix::unistd::Pid;
+use nr_link_virtual_plan::{GUEST_PLANES, GUEST_STREAMS, Program as Plan, Report};
 
 use crate::clock::{Nanos, nanos};
 use crate::hosts::Hosts;
@@ -27,18 +27,39 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 const SERVICE_LOOKS: u32 = 200;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
+/// A program that was started.
+#[derive(Debug)]
+pub struct Running {
+    pid: Pid,
+    plan: Plan,
+    /// Takes changes of its parameters.
+    input: Option<ChildStdin>,
+}
+
+impl Running {
+    /// Takes note of a child.
+    fn new(mut child: Child, plan: Plan) -> Self {
+        Self {
+            pid: Pid::from_raw(child.id() as i32),
+            input: child.stdin.take(),
+            plan,
+        }
+    }
+}
+
 /// All programs of a run.
 #[derive(Debug)]
 pub struct Programs {
     waiting: Vec<(Nanos, Plan)>,
-    running: Vec<(Pid, Plan)>,
+    running: Vec<Running>,
 }
 
 impl Programs {
     /// Makes the programs of a run whose second 0 is `start`; `policies` run already.
-    pub fn new(plans: &[Plan], policies: Vec<(Pid, Plan)>, start: Nanos) -> Self {
+    pub fn new(plans: &[Plan], policies: Vec<Running>, start: Nanos) -> Self {
         let begin = |plan: &Plan| (start + nanos(plan.start_s), plan.clone());
-        let others = plans.iter().filter(|plan| plan.policy_of.is_none());
+        let later = |plan: &&Plan| plan.policy_of.is_none() || plan.start_s > 0.0;
+        let others = plans.iter().filter(later);
         Self {
             waiting: others.map(begin).collect(),
             running: policies,
@@ -53,10 +74,24 @@ impl Programs {
     /// Starts those whose time has come.
     pub fn run(&mut self, now: Nanos, hosts: &Hosts) -> Result<()> {
         for (_, plan) in self.waiting.extract_if(.., |(begin, _)| *begin <= now) {
-            let child = start(&plan, hosts)?;
-            self.running.push((Pid::from_raw(child.id() as i32), plan));
+            self.running.push(begin(&plan, hosts)?);
         }
         Ok(())
+    }
+
+    /// Gives the policy of a congestion control other values of these parameters.
+    pub fn change_policy(&mut self, cc: &str, parameters: &BTreeMap<String, String>) -> Result<()> {
+        let own = |running: &&mut Running| running.plan.policy_of.as_deref() == Some(cc);
+        let running = self.running.iter_mut().find(own);
+        let running = running.and_then(|running| Some((running.pid, running.input.as_mut()?)));
+        let (pid, input) = running.with_context(|| format!("the policy {cc} does not run"))?;
+        let mut line = serde_json::to_vec(parameters)?;
+        line.push(b'\n');
+        input
+            .write_all(&line)
+            .with_context(|| format!("the policy {cc} takes no changes"))?;
+        // Waiting for its input beside its reports would take other times than without changes.
+        kill(pid, Signal::SIGUSR1).with_context(|| format!("the policy {cc} does not run"))
     }
 
     /// Takes note of those that have ended.
@@ -68,40 +103,40 @@ impl Programs {
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
                 _ => return Ok(()),
             };
-            let ended = self.running.iter().position(|(own, _)| *own == pid);
+            let ended = self.running.iter().position(|own| own.pid == pid);
             if let Some(ended) = ended {
-                let (_, plan) = self.running.swap_remove(ended);
-                reports::send(&Report::Program {
-                    name: plan.name,
-                    code,
-                })?;
+                let name = self.running.swap_remove(ended).plan.name;
+                reports::send(&Report::Program { name, code })?;
             }
         }
     }
 
     /// Whether only services still run.
     pub fn over(&self) -> bool {
-        self.waiting.is_empty() && self.running.iter().all(|(_, plan)| plan.service)
+        let mut plans = self.plans();
+        plans.all(|plan| plan.service)
     }
 
     /// Those that are not over, for messages.
     pub fn running(&self) -> impl Iterator<Item = String> {
-        let waiting = self.waiting.iter().map(|(_, plan)| plan);
-        let running = self.running.iter().map(|(_, plan)| plan);
-        waiting
-            .chain(running)
+        self.plans()
             .filter(|plan| !plan.service)
             .map(|plan| format!("program {}", plan.name))
     }
 
+    fn plans(&self) -> impl Iterator<Item = &Plan> {
+        let waiting = self.waiting.iter().map(|(_, plan)| plan);
+        waiting.chain(self.running.iter().map(|running| &running.plan))
+    }
+
     /// Ends those that run until everything else has ended.
     pub fn end_services(&mut self) -> Result<()> {
-        for (pid, _) in &self.running {
+        for Running { pid, .. } in &self.running {
             let _ = kill(*pid, Signal::SIGTERM); // it may just have ended
             let _ = kill(*pid, Signal::SIGCONT); // it may have been stopped
         }
         let mut looks = SERVICE_LOOKS;
-        for (pid, plan) in self.running.drain(..) {
+        for Running { pid, plan, .. } in self.running.drain(..) {
             let status = end(pid, &mut looks)?;
             let code = match status {
                 WaitStatus::Exited(_, code) => code,
@@ -131,8 +166,32 @@ fn end(pid: Pid, looks: &mut u32) -> Result<WaitStatus> {
     }
 }
 
-/// Starts a program.
-pub fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
+/// Starts a program; a policy registers its congestion control before, and is waited for until it is ready.
+///
+/// # Errors
+/// It cannot be started; a name that the kernel has; a policy that ends first, with the reason that it printed.
+pub fn begin(plan: &Plan, hosts: &Hosts) -> Result<Running> {
+    let Some(name) = &plan.policy_of else {
+        return Ok(Running::new(start(plan, hosts)?, plan.clone()));
+    };
+    fs::write(GUEST_PLANES, name)
+        .with_context(|| format!("congestion control {name}: the kernel refuses this name"))?;
+    let mut child = start(plan, hosts)?;
+    let mut said = String::new();
+    if let Some(mut output) = child.stdout.take() {
+        let read = output.read_to_string(&mut said); // it closes its output once it is ready
+        read.with_context(|| format!("program {}", plan.name))?;
+    }
+    if !said.contains("\"ready\"") {
+        bail!(
+            "congestion control {name}: its policy ended before it was ready: {}",
+            said.trim()
+        );
+    }
+    Ok(Running::new(child, plan.clone()))
+}
+
+fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
     let [input, output, error] = streams(plan)?;
     let mut command = Command::new(&plan.command[0]);
     command
@@ -150,13 +209,12 @@ pub fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
             .env("TMPDIR", "/dev/shm"),
     };
     let namespace = hosts.namespace(plan.host).try_clone_to_owned()?;
-    let user = plan.user;
     // SAFETY: between fork and exec only the kernel is called.
     unsafe {
         command.pre_exec(move || {
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
             SigSet::all().thread_unblock()?;
-            user.map_or(Ok(()), become_user)
+            Ok(())
         });
     }
     let context = || {
@@ -167,16 +225,6 @@ pub fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
         )
     };
     command.spawn().with_context(context)
-}
-
-/// Gives up all rights but a user's for good: programs that would bring more do not (PR_SET_NO_NEW_PRIVS).
-fn become_user((user, group): (u32, u32)) -> io::Result<()> {
-    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-    setgroups(&[])?;
-    setresgid(group, group, group)?;
-    setresuid(user, user, user)?;
-    set_no_new_privs()?;
-    Ok(())
 }
 
 /// Standard input, output and error.
@@ -201,5 +249,9 @@ fn streams(plan: &Plan) -> Result<[Stdio; 3]> {
             .into(),
         None => console()?,
     };
-    Ok([Stdio::null(), output, console()?])
+    let input = match plan.takes_changes {
+        true => Stdio::piped(),
+        false => Stdio::null(),
+    };
+    Ok([input, output, console()?])
 }

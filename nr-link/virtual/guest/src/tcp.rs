@@ -355,6 +355,21 @@ impl Flow for TcpFlow {
         Ok(())
     }
 
+    fn change_cc(&mut self, name: &str) -> Result<Option<(String, String)>> {
+        if let Transport::Tcp { cc, .. } = &mut self.plan.transport {
+            name.clone_into(cc);
+        }
+        if let Some(listener) = &self.listener {
+            socket::set_congestion_control(listener, name)?;
+        }
+        let Some(sender) = &self.sender else {
+            return Ok(None);
+        };
+        socket::set_congestion_control(sender, name)?;
+        let now = socket::congestion_control(sender.as_fd())?;
+        Ok(Some((self.plan.id.clone(), now)))
+    }
+
     fn report(&mut self) -> Option<FlowReport> {
         (self.stage == Stage::Over).then(|| std::mem::take(&mut self.report))
     }

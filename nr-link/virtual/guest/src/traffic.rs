@@ -14,6 +14,7 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use nr_link_virtual_plan::{Report, Run, Transport};
 
+use crate::changes::Changes;
 use crate::clock::{self, Nanos, SECOND, nanos};
 use crate::flow::{Flow, FlowContext};
 use crate::hosts::Hosts;
@@ -74,6 +75,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
         flows.push(Some(flow));
     }
     let mut programs = Programs::new(&run.programs, policies, start);
+    let mut changes = Changes::new(&run.changes, start);
     let limit = start + nanos(run.limit_s);
     reports::send(&Report::TrafficStarted {
         utc_ns: clock::utc()? as i64,
@@ -81,6 +83,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
     let mut now = clock::now()?;
     loop {
         programs.run(now, hosts)?;
+        changes.run(now, &mut programs, &mut flows)?;
         for (number, entry) in flows.iter_mut().enumerate() {
             let Some(flow) = entry else { continue };
             if flow.due().is_some_and(|due| due <= now) {
@@ -98,7 +101,8 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
             bail!("{}", late(run, &flows, &programs));
         }
         let due = flows.iter().flatten().filter_map(|flow| flow.due());
-        let due = due.chain(programs.due()).chain([limit]).min();
+        let due = due.chain(programs.due());
+        let due = due.chain(changes.due()).chain([limit]).min();
         let mut events = [EpollEvent::empty(); EVENTS];
         let ready = wait(&epoll, &mut events, due.map(|due| due.saturating_sub(now)))?;
         now = clock::now()?; // once for all that is ready: system calls are what a guest spends most time on

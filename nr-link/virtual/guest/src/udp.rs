@@ -259,6 +259,10 @@ impl Flow for UdpFlow {
         Ok(())
     }
 
+    fn change_cc(&mut self, _cc: &str) -> Result<Option<(String, String)>> {
+        Ok(None)
+    }
+
     fn report(&mut self) -> Option<FlowReport> {
         self.over.then(|| std::mem::take(&mut self.report))
     }

@@ -22,6 +22,7 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
     let mut reports = flows.clone();
     let mut programs = Vec::new();
     let mut policies = serde_json::Map::new();
+    let mut changes = Vec::new();
     let (mut started, mut stopped) = (0, 0);
     let mut set = Value::Null;
     for report in &ended.reports {
@@ -57,6 +58,9 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
                     "sysctls": sysctls, "modules": modules, "module_parameters": module_parameters,
                 });
             }
+            Report::Changed { utc_ns, ccs } => {
+                changes.push(json!({"utc_ns": utc_ns, "cc_read_back": ccs}));
+            }
             Report::TrafficStarted { utc_ns } => started = *utc_ns,
             Report::TrafficStopped { utc_ns } => stopped = *utc_ns,
             Report::Failed { .. } => {}
@@ -67,7 +71,7 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
         write_json(&folder.join("flows.json"), &content)?;
     }
     let virtual_s = (stopped - started) as f64 / 1e9;
-    let account = json!({
+    let mut account = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "clock": "virtual",
         "traffic_start_utc_ns": started,
@@ -84,6 +88,9 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
         "programs": programs,
         "policies": policies,
     });
+    if !changes.is_empty() {
+        account["changes"] = json!(changes);
+    }
     write_json(&folder.join("virtual.json"), &account)?;
     Ok(account)
 }

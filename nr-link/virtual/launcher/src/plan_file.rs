@@ -62,6 +62,11 @@ pub struct PlanFile {
     /// Programs of the user.
     #[serde(default)]
     pub programs: Vec<ProgramEntry>,
+    /// The file for when the link begins, as soon as it does.
+    pub link_start: Option<PathBuf>,
+    /// The changes of the hosts while the traffic runs.
+    #[serde(default)]
+    pub changes: Vec<ChangeEntry>,
     /// Captures.
     pub capture: Option<CaptureEntry>,
     /// Socket samples.
@@ -174,9 +179,25 @@ pub struct ProgramEntry {
     pub policy_of: Option<String>,
     /// The file for its standard output.
     pub output: Option<PathBuf>,
-    /// Runs as the user of this process, not as the guest's root.
+}
+
+/// One change on the hosts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeEntry {
+    /// When.
+    pub at_s: f64,
+    /// Kernel modules to load first.
     #[serde(default)]
-    pub unprivileged: bool,
+    pub modules: Vec<PathBuf>,
+    /// Parameters of kernel modules.
+    #[serde(default)]
+    pub module_parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// Parameters of policies.
+    #[serde(default)]
+    pub policy_parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// The congestion control of all TCP flows.
+    pub cc: Option<String>,
 }
 
 /// Captures by host.
@@ -275,6 +296,15 @@ impl PlanFile {
             )?;
             not_negative(&format!("programs[{number}].start_s"), program.start_s)?;
         }
+        for (number, change) in self.changes.iter().enumerate() {
+            not_negative(&format!("changes[{number}].at_s"), change.at_s)?;
+        }
+        rule(
+            self.changes.is_sorted_by_key(|change| change.at_s),
+            "changes",
+            || "are not in order of time".into(),
+            "Write the earliest first",
+        )?;
         if let Some(sockets) = &self.sockets {
             let interval_ms = 1.0..=60_000.0;
             within(

@@ -6,11 +6,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use nix::unistd::{getegid, geteuid};
 use nr_link_model::{Link, Problem, ResolvedConfig, ResolvedLink, Violation};
-use nr_link_virtual_plan::{Flow, Host, Plan, Program, Run, Sockets, Transport};
+use nr_link_virtual_plan::{Change, Flow, Host, Plan, Program, Run, Sockets, Transport};
 
-use crate::plan_file::{Direction, FlowEntry, PlanFile, TransportName};
+use crate::plan_file::{ChangeEntry, Direction, FlowEntry, PlanFile, TransportName};
 
 const FIRST_SENDING_PORT: u16 = 20_001;
 const FIRST_LISTENING_PORT: u16 = 5201;
@@ -74,12 +73,14 @@ pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
             .iter()
             .map(|(name, path)| (name.clone(), folder.join(path)))
             .collect(),
-        modules: modules(file, folder)?,
+        modules: modules("modules", &file.modules, folder)?,
+        changes: changes(file, folder)?,
         module_parameters: file.module_parameters.clone(),
         sysctls,
         flows,
         hosts,
         samples: None,
+        link_start: file.link_start.as_ref().map(|path| folder.join(path)),
         radio: file.radio.as_ref().map(|path| folder.join(path)),
         clock_step_ns: file.clock_step_ns,
     };
@@ -88,7 +89,7 @@ pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
 }
 
 /// The absolute paths of the modules' files, each of which must exist.
-fn modules(file: &PlanFile, folder: &Path) -> Result<Vec<PathBuf>> {
+fn modules(key: &str, modules: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>> {
     let existing = |(number, module): (usize, &PathBuf)| {
         let path = folder.join(module);
         if path.is_file() {
@@ -96,10 +97,25 @@ fn modules(file: &PlanFile, folder: &Path) -> Result<Vec<PathBuf>> {
         }
         let rule = format!("there is no file {}", path.display());
         let fix = "Build it with setup/virtual-module SOURCE OUTPUT.ko";
-        let problem = Violation::new(rule, fix).at_key(format!("modules[{number}]"));
+        let problem = Violation::new(rule, fix).at_key(format!("{key}[{number}]"));
         Err(problem.into())
     };
-    file.modules.iter().enumerate().map(existing).collect()
+    modules.iter().enumerate().map(existing).collect()
+}
+
+/// The changes on the hosts, with the absolute paths of their modules.
+fn changes(file: &PlanFile, folder: &Path) -> Result<Vec<Change>> {
+    let change = |(number, entry): (usize, &ChangeEntry)| {
+        let key = format!("changes[{number}].modules");
+        Ok(Change {
+            at_s: entry.at_s,
+            modules: modules(&key, &entry.modules, folder)?,
+            module_parameters: entry.module_parameters.clone(),
+            policy_parameters: entry.policy_parameters.clone(),
+            cc: entry.cc.clone(),
+        })
+    };
+    file.changes.iter().enumerate().map(change).collect()
 }
 
 /// The folder for reports.
@@ -257,14 +273,17 @@ fn programs(file: &PlanFile, hosts: &[Host], folder: &Path) -> Result<Vec<Progra
             service: entry.service || entry.policy_of.is_some(),
             policy_of: entry.policy_of.clone(),
             output: entry.output.as_ref().map(|path| folder.join(path)),
+            takes_changes: entry.policy_of.as_ref().is_some_and(|cc| changed(file, cc)),
             streams: false,
             environment: None,
             folder: folder.to_owned(),
-            // To whom the files of the host belong that the program is to read and write.
-            user: entry
-                .unprivileged
-                .then(|| (geteuid().as_raw(), getegid().as_raw())),
         })
     };
     entries.map(program).collect()
+}
+
+/// Whether parameters of a congestion control's policy change.
+fn changed(file: &PlanFile, cc: &str) -> bool {
+    let mut changes = file.changes.iter();
+    changes.any(|change| change.policy_parameters.contains_key(cc))
 }

@@ -22,6 +22,9 @@ pub trait Carrier: Debug {
     /// Time 0 is `utc_ns`.
     fn start(&mut self, utc_ns: i64);
 
+    /// The traffic has started: the times of changes count from here.
+    fn traffic_started(&mut self, now: u64);
+
     /// Takes a packet of so many bytes.
     fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, ecn: Ecn, now: u64);
 

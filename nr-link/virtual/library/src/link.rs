@@ -4,13 +4,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::FromRawFd;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::{Ecn, Port, ResolvedLink, UeId};
-use nr_link_virtual_plan::{Plan, RADIO, Run};
+use nr_link_virtual_plan::{Plan, Report, Run};
 
 use crate::captures::Captures;
 use crate::carrier::{Arrival, Carrier};
@@ -50,6 +48,7 @@ pub struct VirtualLink {
     ue_of: BTreeMap<IpAddr, UeId>,
     counts: Counts,
     start_utc_ns: i64,
+    link_start: Option<PathBuf>,
     reports: Reports,
     captures: Captures,
     sockets: SocketSamples,
@@ -117,6 +116,7 @@ impl VirtualLink {
             reports: Reports::open()?,
             counts: Counts::default(),
             start_utc_ns: 0,
+            link_start: run.link_start,
             captures,
             carrier,
             summary,
@@ -128,6 +128,11 @@ impl VirtualLink {
     pub fn start(&mut self, utc_ns: i64) {
         self.start_utc_ns = utc_ns;
         self.carrier.start(utc_ns);
+        if let Some(path) = &self.link_start {
+            let mut file = OutputFile::create(path).unwrap_or_else(|error| fail(error));
+            file.append(|file| writeln!(file, "{utc_ns}"));
+            file.flush();
+        }
     }
 
     /// A packet leaves a host by `device`. False: it is for none of the UEs.
@@ -197,6 +202,10 @@ impl VirtualLink {
 
     /// A line of the guest's for the launcher.
     pub fn report(&mut self, text: &[u8]) {
+        if let Ok(Report::TrafficStarted { utc_ns }) = serde_json::from_slice(text) {
+            self.carrier
+                .traffic_started((utc_ns - self.start_utc_ns) as u64);
+        }
         self.reports.pass_on(text);
     }
 
@@ -235,7 +244,7 @@ fn traces(
 
 /// Returns the carrier of the packets, and how long they are moderated in ns.
 fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), String> {
-    if run.radio.is_some() {
+    if let Some(radio) = &run.radio {
         if run.hosts.len() != 2 {
             return Err(
                 "a radio has one UE. Leave the others out of the link's configuration.".into(),
@@ -245,9 +254,7 @@ fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), Str
             dl: link.config.path.dl.delay,
             ul: link.config.path.ul.delay,
         };
-        // SAFETY: the launcher passed it for this one use.
-        let radio = unsafe { UnixStream::from_raw_fd(RADIO) };
-        return Ok((Box::new(RadioLink::over(radio, delay_ns)?), 0));
+        return Ok((Box::new(RadioLink::open(radio, delay_ns)?), 0));
     }
     let (model, moderation_ns) = ModelLink::open(link)?;
     Ok((Box::new(model), moderation_ns))

@@ -62,6 +62,10 @@ impl Carrier for ModelLink {
         self.start_utc_ns = utc_ns;
     }
 
+    fn traffic_started(&mut self, now: u64) {
+        self.link.count_changes_from(now);
+    }
+
     fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, ecn: Ecn, now: u64) {
         let packet = Packet {
             bytes,

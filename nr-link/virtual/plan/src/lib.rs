@@ -35,9 +35,6 @@ pub const GUEST_PLANES: &str = "/proc/nr-link/planes";
 /// The start of the name of such a congestion control's folder in `/proc/nr-link`.
 pub const GUEST_PLANE: &str = "plane-";
 
-/// The same: descriptor of the connection to the radio that takes the model's place, if there is one. The kernel's process
-/// may make no socket itself.
-pub const RADIO: RawFd = 107;
 /// The same: descriptors of the launcher's standard input, output and error, if a program has them.
 pub const STREAMS: [RawFd; 3] = [104, 105, 106];
 /// The folder where the guest has these streams.
@@ -64,6 +61,9 @@ pub struct Run {
     pub radio: Option<PathBuf>,
     /// The folder for MAC samples and summary; none: where the link's configuration says.
     pub samples: Option<PathBuf>,
+    /// The file for when the link begins, UTC in nanoseconds since 1970, as soon as it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_start: Option<PathBuf>,
     /// The step of the clock when a process reads it, nanoseconds.
     pub clock_step_ns: u64,
     /// The hosts by number: the server, then the UEs. Each has the link's device of its number.
@@ -78,6 +78,9 @@ pub struct Run {
     pub flows: Vec<Flow>,
     /// Programs of the user.
     pub programs: Vec<Program>,
+    /// The changes of the hosts while the traffic runs, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// After this time, in seconds of traffic, what still runs has failed.
     pub limit_s: f64,
     /// Bytes of each packet in captures.
@@ -86,6 +89,21 @@ pub struct Run {
     pub sockets: Option<Sockets>,
     /// The files for the traces of congestion controls that the kernel has, by their names.
     pub cc_traces: BTreeMap<String, PathBuf>,
+}
+
+/// A change on the hosts. Parts that are empty leave things as they are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// When, in seconds of traffic.
+    pub at_s: f64,
+    /// Kernel modules to load first.
+    pub modules: Vec<PathBuf>,
+    /// Parameters of kernel modules, by the module's name.
+    pub module_parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// Parameters of policies, by their congestion control.
+    pub policy_parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// The congestion control of all TCP flows from then on.
+    pub cc: Option<String>,
 }
 
 /// A host of the guest: a network namespace with one device of the link.
@@ -168,18 +186,20 @@ pub struct Program {
     pub start_s: f64,
     /// Runs until everything else has ended, and is then ended by SIGTERM.
     pub service: bool,
-    /// The congestion control whose policy it is: it starts before second 0, and prints a line once it is ready.
+    /// The congestion control whose policy it is: it prints a line once it is ready. With a `start_s` of 0 it starts
+    /// before second 0, which waits for it.
     pub policy_of: Option<String>,
     /// The file for its standard output; none: the launcher's standard error.
     pub output: Option<PathBuf>,
+    /// It reads changes of its parameters from standard input, a JSON mapping each line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_changes: bool,
     /// It has the launcher's standard streams, whatever `output` says.
     pub streams: bool,
     /// Its environment; none: that of a fresh host.
     pub environment: Option<BTreeMap<String, String>>,
     /// The folder that it starts in.
     pub folder: PathBuf,
-    /// The user and group as which it runs, without a way to more rights; none: as the guest's root.
-    pub user: Option<(u32, u32)>,
 }
 
 /// A report of the guest while it runs.
@@ -199,6 +219,13 @@ pub enum Report {
     TrafficStarted {
         /// UTC, nanoseconds since 1970.
         utc_ns: i64,
+    },
+    /// The hosts have changed.
+    Changed {
+        /// UTC, nanoseconds since 1970.
+        utc_ns: i64,
+        /// The congestion control of each open TCP flow then, as reported by the kernel.
+        ccs: BTreeMap<String, String>,
     },
     /// A flow has ended.
     Flow(Box<FlowReport>),

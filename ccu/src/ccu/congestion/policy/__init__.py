@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,20 +14,31 @@ from typing import Any
 
 from ccu.congestion import bpf, files
 from ccu.congestion.policy import account, program
-from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
+from ccu.congestion.provider import (
+    Control,
+    InVirtualTime,
+    NewParameters,
+    Provider,
+    VirtualReport,
+    changed_values,
+)
 from ccu.host.contain import Rights, contained
 from ccu.host.setup import Setup
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment
 from ddu.console.problems import refusal
 
 _SUFFIX = ".py"
 _STAGE = "congestion control"
 _MOST_S = 60.0
+_ONLY_VIRTUAL = "it knows the capacity to come; add --testbed virtual"
 
 
 class Policies(Provider):
     """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = True
+    changes_parameters = True
     suffix = _SUFFIX
 
     def controls(self) -> Mapping[str, Control]:
@@ -37,7 +50,8 @@ class Policies(Provider):
         return {name: named[name] for name in sorted(named.keys() - bpf.provider.sources().keys())}
 
     def of_file(self, file: Path) -> Control:
-        return Control(f"policy ({file.name})", bpf.obstacle())
+        why = _ONLY_VIRTUAL if program.knows_the_link(file) else bpf.obstacle()
+        return Control(f"policy ({file.name})", why)
 
     def check(
         self,
@@ -52,9 +66,17 @@ class Policies(Provider):
         program.check_syntax(file)
         files.check_paths(parameters)
 
-    def try_out(self, name: str, file: Path | None, parameters: Mapping[str, str]) -> None:  # noqa: ARG002
+    def try_out(
+        self,
+        name: str,  # noqa: ARG002
+        file: Path | None,
+        parameters: Mapping[str, str],
+        changes: Mapping[str, str] | None = None,
+    ) -> None:
         assert file
         command = [sys.executable, *program.arguments("check", file, parameters)]
+        for key, value in (changes or {}).items():
+            command += ["--change", f"{key}={value}"]
         rights = Rights(reads=(str(file), *files.among(parameters).values()))
         try:
             tried = subprocess.run(
@@ -74,6 +96,9 @@ class Policies(Provider):
         binary = setup.raw / "logs" / f"cc-{name}.o"
         bpf.compile_object(program.PLANE, binary, program.defines(name))
         policy = [sys.executable, *program.run_arguments(name, kept, setup)]
+        pipe = program.changes_pipe(setup.raw, name)
+        os.mkfifo(pipe)
+        policy += ["--changes", str(pipe.relative_to(setup.raw))]
         rights = Rights((str(setup.raw),), program.writes_of(setup.raw, name), goes_first=True)
         _, *arguments = contained(policy, rights)  # by the same Python
         command = [sys.executable, "-m", "ccplane.loader", str(binary), name]
@@ -85,6 +110,7 @@ class Policies(Provider):
             yield implemented
         finally:
             setup.supervisor.stop(process)
+            pipe.unlink()
             counters = account.last_counters(process.output)
             implemented |= account.of(name, setup, counters)
 
@@ -93,7 +119,26 @@ class Policies(Provider):
         kept, _ = files.keep(file, setup.raw, name)
         files_of_plane = ["--files", f"/proc/nr-link/plane-{name}"]
         own = program.run_arguments(name, kept, setup)
-        return InVirtualTime(policy=(sys.executable, *own, *files_of_plane))
+        knows = program.knows_the_link(file)
+        if knows:
+            own += program.link_arguments(setup.experiment)
+        return InVirtualTime(
+            policy=(sys.executable, *own, *files_of_plane),
+            policy_changes=("--changes", "-"),
+            knows_the_link=knows,
+        )
+
+    def change(self, name: str, before: Experiment, after: Experiment, setup: Setup) -> None:
+        line = json.dumps(self.new_parameters(name, before, after).of_policy)
+        try:
+            writes = os.open(program.changes_pipe(setup.raw, name), os.O_WRONLY | os.O_NONBLOCK)
+            with os.fdopen(writes, "w") as pipe:
+                print(line, file=pipe)
+        except OSError as error:
+            raise RunFailed(_STAGE, f"{name}: the policy takes no changes ({error})") from None
+
+    def new_parameters(self, name: str, before: Experiment, after: Experiment) -> NewParameters:
+        return NewParameters(of_policy=changed_values(name, before, after))
 
     def account(
         self, name: str, file: Path | None, setup: Setup, report: VirtualReport

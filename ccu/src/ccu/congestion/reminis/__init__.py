@@ -9,15 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion.catalogue import trace_file
-from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
+from ccu.congestion.provider import (
+    Control,
+    InVirtualTime,
+    NewParameters,
+    Provider,
+    VirtualReport,
+)
 from ccu.congestion.reminis import implementation, parameters, session
 from ccu.host.setup import Setup
+from ccu.spec.experiment import Experiment
 
 
 class Reminis(Provider):
     """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = True
+    changes_parameters = True
 
     def controls(self) -> Mapping[str, Control]:
         choice = implementation.choose()
@@ -40,6 +48,18 @@ class Reminis(Provider):
         setup: Setup,
     ) -> AbstractContextManager[dict[str, Any]]:
         return session.in_kernel(setup)
+
+    def change(
+        self,
+        name: str,  # noqa: ARG002
+        before: Experiment,
+        after: Experiment,
+        setup: Setup,  # noqa: ARG002
+    ) -> None:
+        session.change(parameters.changed(before, after))
+
+    def new_parameters(self, name: str, before: Experiment, after: Experiment) -> NewParameters:  # noqa: ARG002
+        return NewParameters({implementation.MODULE: parameters.changed(before, after)})
 
     def virtual_controls(self, kernel: Set[str]) -> Set[str]:
         return kernel & {implementation.NAME}

@@ -87,6 +87,13 @@ def for_module(params: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
+def changed(before: Experiment, after: Experiment) -> dict[str, str]:
+    """Return the module's parameters that have another value after than before."""
+    old = for_module(of_experiment(before))
+    new = for_module(of_experiment(after))
+    return {name: value for name, value in new.items() if old.get(name) != value}
+
+
 def _profile(name: str) -> dict[str, str]:
     if name not in _PROFILES:
         raise refusal(

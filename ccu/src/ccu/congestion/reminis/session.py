@@ -82,6 +82,17 @@ def _module(setup: Setup) -> Iterator[dict[str, Any]]:
         setup.resources.remove(changed, LoadedModule())
 
 
+def change(changed: dict[str, str]) -> None:
+    """Write parameters of the module while flows run. Raises RunFailed."""
+    if not implementation.is_loaded():
+        raise RunFailed(
+            _STAGE,
+            "the parameters of Reminis as a BPF program are fixed when it is loaded; install the "
+            f"module (`{implementation.INSTALL_MODULE}`), or use --testbed virtual",
+        )
+    _set(changed)
+
+
 def _set(wanted: dict[str, str]) -> None:
     try:
         implementation.set_parameters(wanted)

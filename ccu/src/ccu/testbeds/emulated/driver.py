@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from ccu import scenarios
 from ccu.spec.experiment import Experiment
@@ -15,6 +15,8 @@ from ccu.testbeds import Driver, Site, Testbed
 
 class EmulatedOptions(TestbedOptions):
     """None of its own: the experiment's fields are all that the link is made of."""
+
+    changes: ClassVar[bool] = True
 
     name: Literal["emulated"] = "emulated"
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -77,6 +78,9 @@ class Emulated(NamespaceHosts):
 
     def delivered_bytes(self, direction: Direction) -> int:
         return delivered_bytes(self._site.raw / "mac.csv", direction)
+
+    def start_changes(self) -> None:
+        self._link.popen.send_signal(signal.SIGUSR1)
 
     def settle(self) -> dict[str, Any]:
         """Stops nr-link, which then writes its account."""

@@ -151,6 +151,9 @@ class PhoneTestbed:
         """Record a problem that degrades the run."""
         self._problems.append(problem)
 
+    def start_changes(self) -> None:
+        raise NotImplementedError
+
     def settle(self) -> dict[str, Any]:
         """Read the phone's clock again, and end its log."""
         if self._phone and self._offset:

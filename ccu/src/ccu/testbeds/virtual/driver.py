@@ -33,6 +33,7 @@ class VirtualOptions(TestbedOptions):
     """The program that makes the traffic."""
 
     section: ClassVar[str] = "virtual"
+    changes: ClassVar[bool] = True
 
     name: Literal["virtual"] = "virtual"
     traffic_program: Annotated[

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,8 @@ def plan_of(
             "ports": [flow.sending_port for flow in flows if flow.of_kernel],
             "files": {host: f"sockets-{host}.pcap" for host in hosts},
         }
+    if changes := list(_changes(experiment, controls)):
+        plan["changes"] = changes
     if parameters := {
         module: dict(wanted)
         for one in controls.values()
@@ -89,23 +92,53 @@ def plan_of(
         plan["module_parameters"] = parameters
     if traces := {name: one.trace for name, one in controls.items() if one.trace}:
         plan["cc_traces"] = traces
-    if policies := [_policy(name, one) for name, one in controls.items() if one.policy]:
+    starts = {name: experiment.stages_with(name)[0].at_s for name in controls}
+    if policies := [
+        _policy(name, one, starts[name]) for name, one in controls.items() if one.policy
+    ]:
         plan["programs"] = [*policies, *plan.get("programs", [])]
-    if modules := [str(file) for one in controls.values() for file in one.modules]:
+    if modules := _modules(controls[name] for name in controls if not starts[name]):
         plan["modules"] = modules
     if experiment.traffic.most_bytes is not None:
         plan["limit_s"] = experiment.duration_s
     return plan
 
 
-def _policy(name: str, control: InVirtualTime) -> dict[str, Any]:
+def _policy(name: str, control: InVirtualTime, start_s: float) -> dict[str, Any]:
+    changes = any(one.of_policy for one in control.changes.values())
     return {
         "name": f"cc-{name}",
         "host": "server",
         "policy_of": name,
-        "unprivileged": True,
-        "command": list(control.policy),
+        "command": [*control.policy, *(control.policy_changes if changes else ())],
+        **({"start_s": start_s} if start_s else {}),
     }
+
+
+def _modules(controls: Iterable[InVirtualTime]) -> list[str]:
+    return [str(file) for one in controls for file in one.modules]
+
+
+def _changes(
+    experiment: Experiment, controls: Mapping[str, InVirtualTime]
+) -> Iterator[dict[str, Any]]:
+    """Yield what changes on the hosts at each instant: what a congestion control needs comes with
+    it, so that nothing before is another run's."""
+    for before, after in pairwise(experiment.stages):
+        change: dict[str, Any] = {}
+        first = [name for name in controls if experiment.stages_with(name)[0] == after]
+        if modules := _modules(controls[name] for name in first):
+            change["modules"] = modules
+        for name in controls:
+            of = controls[name].changes.get(after.at_s)
+            if of and of.of_modules:
+                change.setdefault("module_parameters", {}).update(of.of_modules)
+            if of and of.of_policy:
+                change.setdefault("policy_parameters", {})[name] = of.of_policy
+        if before.experiment.flows != after.experiment.flows:
+            change["cc"] = after.experiment.flows[0].cc
+        if change:
+            yield {"at_s": after.at_s, **change}
 
 
 class Hosts:
@@ -169,17 +202,9 @@ def _traffic(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
 
 
 def _program(command: Command, host: Host, start_s: float) -> dict[str, Any]:
-    content = {
-        "name": command.name,
-        "host": host,
-        "command": list(command.arguments),
-        "start_s": start_s,
-    }
-    if command.output:
-        content["output"] = command.output
-    if command.rights:
-        content["unprivileged"] = True
-    return content
+    output = {"output": command.output} if command.output else {}
+    words = list(command.arguments)
+    return {"name": command.name, "host": host, "command": words, "start_s": start_s} | output
 
 
 def _built_in(experiment: Experiment, flow: Flow) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from ccu import congestion, traffic
 from ccu.congestion import InVirtualTime, VirtualReport
 from ccu.host import programs
 from ccu.host.contain import Rights, contained
-from ccu.scenarios import link_config
+from ccu.scenarios import link_ahead, link_config
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction
-from ccu.testbeds import SHARED_CLOCK, Outcome, Site
+from ccu.testbeds import SHARED_CLOCK, Outcome, Site, changes
 from ccu.testbeds.virtual_time import controls, kernel, plan
 from ccu.traffic import End
 from ccu.traffic.flow import Flow
@@ -42,8 +43,13 @@ class Run:
         config = link_config.link_config(experiment, "server", "ue")
         link_config.write_config(config, raw / "link.yaml")
         link_config.copy_scenario(site.scenario, raw)
-        inside = {name: one.in_virtual_time(site) for name, one in self._controls.items()}
+        inside = {name: _inside(site, one) for name, one in self._controls.items()}
         content = plan.plan_of(experiment, self._flows, inside) | more
+        if any(one.knows_the_link for one in inside.values()):
+            link_ahead.write(experiment, site.scenario, raw / congestion.CAPACITY_FILE)
+            # The policy is checked before the link begins; nr-link writes it when it does.
+            (raw / congestion.START_FILE).touch()
+            content["link_start"] = congestion.START_FILE
         self._rights = _rights(site, self._flows, inside, content)
         (raw / plan.FILE).write_text(json.dumps(content, indent=2) + "\n")
 
@@ -71,7 +77,8 @@ class Run:
             raise RunFailed("virtual time", f"nr-link wrote no summary ({error})") from None
         _read_results(site, flows, account)
         implementations = {
-            name: one.account(site, _report(name, account)) for name, one in self._controls.items()
+            name: one.account(congestion.as_of(site, name), _report(name, account))
+            for name, one in self._controls.items()
         }
         return Outcome(
             records={
@@ -81,6 +88,17 @@ class Run:
             summary=summary,
             delivered_bytes=delivered_bytes,
         )
+
+
+def _inside(site: Site, control: congestion.Provided) -> InVirtualTime:
+    """Return what a congestion control needs, from the instant on at which flows first have it."""
+    parameters = {
+        of.at_s: control.new_parameters(of.before, of.after)
+        for name, of in congestion.changed_parameters(site.experiment)
+        if name == control.name and control.provider.changes_parameters
+    }
+    needs = control.in_virtual_time(congestion.as_of(site, control.name))
+    return replace(needs, changes=parameters)
 
 
 def _rights(
@@ -141,7 +159,7 @@ def _records(
     site: Site, flows: Sequence[Flow], account: dict[str, Any], summary: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the keys of run.json."""
-    experiment = site.experiment
+    experiment, raw = site.experiment, site.raw
     hosts = {one["name"]: _host(site, one, account) for one in account["hosts"]}
     start_utc_ns = summary["start_utc_ns"]
     stop_utc_ns = start_utc_ns + round(summary["duration_s"] * 1e9)
@@ -169,6 +187,7 @@ def _records(
         "mac": {"file": "raw/mac.csv", "source": "nr-link"},
         "link_summary": "raw/link-summary.json",
         "cc_traces": congestion.traces(site),
+        **changes.record(experiment, account["traffic_start_utc_ns"], _made(raw, account)),
         "time": {
             "clock": "virtual",
             **SHARED_CLOCK,
@@ -179,6 +198,13 @@ def _records(
             "real_time_ratio": account["real_time_ratio"],
         },
     }
+
+
+def _made(raw: Path, account: dict[str, Any]) -> dict[float, changes.Made]:
+    """Return what changed on the hosts, by seconds of traffic."""
+    planned = json.loads((raw / plan.FILE).read_text()).get("changes", [])
+    done = (changes.Made(one["utc_ns"], one["cc_read_back"]) for one in account.get("changes", []))
+    return {one["at_s"]: made for one, made in zip(planned, done, strict=False)}
 
 
 def _report(name: str, account: dict[str, Any]) -> VirtualReport:

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two runs of which one changes at an instant: one curve that parts there, and the difference."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddu.campaign.metrics import shown
+from ddu.compare.load import Compared
+from ddu.report.figure import Figure, Mark, Plot, Series
+from ddu.report.palette import INK, sequence
+from ddu.schema.arrays import Float
+
+COLUMNS = ("tcp_throughput_bps", "tcp_rtt_ms")
+_BATCH_S = 0.1
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A run, another one that is the same until an instant, and the instant on both time axes."""
+
+    base: Compared
+    changed: Compared
+    t_s: float
+    text: str
+    """The change, as it was written."""
+
+    @property
+    def same_before(self) -> bool:
+        """Whether both runs' tables are the same, value by value, until the instant."""
+        tables = [
+            run.aligned[run.aligned["t_s"] + run.summary["bin_ms"] / 1e3 <= self.t_s]
+            for run in (self.base, self.changed)
+        ]
+        columns = [name for name in tables[0] if name in tables[1]]
+        first, second = (table[columns].reset_index(drop=True) for table in tables)
+        return bool(first.equals(second))
+
+
+def partings(runs: Sequence[Compared]) -> dict[str, Parting]:
+    """Return the pairs of runs that part at a change that one of them has and the other has not,
+    by the names of their figures."""
+    pairs = itertools.combinations([run for run in runs if run.is_result], 2)
+    both = (_parting(*sorted(pair, key=lambda run: len(_changes(run)))) for pair in pairs)
+    parted = [one for one in both if one is not None]
+    return {f"parting-{number}": one for number, one in enumerate(parted)}
+
+
+def _changes(run: Compared) -> list[tuple[float, str]]:
+    return [(one["t_s"], one["change"]) for one in run.summary.get("changes", [])]
+
+
+def _parting(base: Compared, changed: Compared) -> Parting | None:
+    same = ("cc", "direction", "prb", "scenario", "bin_ms")
+    if any(base.summary.get(key) != changed.summary.get(key) for key in same):
+        return None
+    own, more = _changes(base), _changes(changed)
+    differing = set(own) ^ set(more)
+    if not differing:
+        return None
+    t_s = min(differing)[0]
+    texts = [text for at_s, text in more if at_s == t_s and (at_s, text) not in own]
+    others = [text for at_s, text in own if at_s == t_s and (at_s, text) not in more]
+    text = ", ".join(texts) + (f" (not {', '.join(others)})" if others else "")
+    return Parting(base, changed, t_s, text or f"without {', '.join(others)}")
+
+
+def figure(parting: Parting) -> Figure:
+    """Return throughput and RTT over time, each with the difference after the instant below."""
+    plots: list[Plot] = []
+    colours = sequence(2)
+    for name in COLUMNS:
+        how = shown(name)
+        base, changed = (_batched(run, name, how.scale) for run in (parting.base, parting.changed))
+        until = base["t_s"] <= parting.t_s
+        common = base[until] if parting.same_before else base[:0]
+        lines = [_line(common, INK, "both")]
+        for table, colour, label in (
+            (base, colours[0], "without the change"),
+            (changed, colours[1], parting.text),
+        ):
+            after = table[table["t_s"] >= parting.t_s - _BATCH_S] if len(common) else table
+            lines.append(_line(after, colour, label, in_legend=not plots))
+        marks = [Mark(parting.t_s, parting.text if not plots else "")]
+        plots.append(Plot(lines, "", how.axis, y_from_zero=True, marks=marks))
+        both = base.merge(changed, on="t_s", suffixes=("", "_changed"))
+        both = both[both["t_s"] >= parting.t_s]
+        difference = both.assign(value=both["value_changed"] - both["value"])
+        line = _line(difference, colours[1], "")
+        plots.append(Plot([line], "", "difference", marks=[Mark(parting.t_s, "")]))
+    last = vars(plots[-1]) | {"x_label": "time since the first payload packet (s)"}
+    return Figure([*plots[:-1], Plot(**last)], 1, 170, shared_x=True)
+
+
+def described(parting: Parting) -> dict[str, Any]:
+    """Return what the page says of the pair, in words and numbers."""
+    return {
+        "base": parting.base.path.resolve().name,
+        "changed": parting.changed.path.resolve().name,
+        "t_s": parting.t_s,
+        "text": parting.text,
+        "same": parting.same_before,
+        "rows": table(parting),
+    }
+
+
+def table(parting: Parting) -> list[dict[str, Any]]:
+    """Return the means of each column over the time after the instant, and the difference."""
+    rows = []
+    for name in COLUMNS:
+        how = shown(name)
+        means = []
+        for run in (parting.base, parting.changed):
+            batches = _batched(run, name, how.scale)
+            means.append(float(batches[batches["t_s"] >= parting.t_s]["value"].mean()))
+        rows.append(
+            {"metric": how.axis, "without": means[0], "with": means[1],
+             "difference": means[1] - means[0]}
+        )  # fmt: skip
+    return rows
+
+
+def _batched(run: Compared, name: str, scale: float) -> pd.DataFrame:
+    """Return the column's mean in each batch of time, over the flows for an RTT and their sum for a
+    rate."""
+    if name not in run.aligned:
+        return pd.DataFrame({"t_s": np.zeros(0), "value": np.zeros(0)})
+    per_bin = run.aligned.groupby("t_s")[name]
+    values = per_bin.sum(min_count=1) if name.endswith("_bps") else per_bin.mean()
+    frame = values.astype("float64").rename("value").reset_index()
+    frame["t_s"] = np.floor(frame["t_s"] / _BATCH_S + 1e-6) * _BATCH_S
+    batches = frame.groupby("t_s")["value"].mean().reset_index()
+    return batches.assign(value=batches["value"] * scale)
+
+
+def _line(table: pd.DataFrame, colour: str, name: str, in_legend: bool = False) -> Series:
+    x: Float = table["t_s"].to_numpy(dtype="float64")
+    y: Float = table["value"].to_numpy(dtype="float64")
+    return Series(x, y, colour, name, in_legend=in_legend)
