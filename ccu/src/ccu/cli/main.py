@@ -15,6 +15,8 @@ from ddu.console import ending
 COMMANDS = {
     "run": "Run one experiment, record it in a new directory, and analyse it.",
     "rerun": "Repeat a run: its experiment, with the scenario that it played.",
+    "recipe": "Write what a figure or table is made of: experiments, versions, seeds, digests.",
+    "verify": "Make a figure or table again by its recipe, and say whether it is identical.",
     "scheduler": "Start the scheduler of a cluster (docs/scaling.md).",
     "certificates": "Make the certificates of a cluster, for `--tls` of its members.",
     "worker": "Offer this machine's testbeds to campaigns (docs/scaling.md).",

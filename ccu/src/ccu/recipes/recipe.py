@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recipe: one value, as its file has it (docs/recipes.md)."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from ddu.console.input_file import read_json
+from ddu.console.problems import RefusedError, Where, refusal
+from ddu.console.validation import invalid_values
+from ddu.run.manifest import json_text
+
+SCHEMA = "ccu-recipe/1"
+_MOST_BYTES = 64 << 20
+"""The most of one file that a run needs, unpacked: a recipe may claim anything."""
+
+Made = Literal["run", "comparison", "campaign"]
+
+
+def _inside(name: str) -> str:
+    parts = PurePosixPath(name).parts
+    if not parts or parts[0] == "/" or ".." in parts or not name.isprintable():
+        raise ValueError(f"{name!r} is not a file below a directory")
+    return name
+
+
+FileName = Annotated[str, AfterValidator(_inside)]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RunOf(_Value):
+    """A run as a campaign keeps its summary: what repeats it, and the digests of the rest."""
+
+    manifest: dict[str, Any]
+    """run.json; `kept.dropped` has the digests of the raw data."""
+    files: dict[FileName, str] = {}
+    """The files that the run was made from, compressed (zlib) in base64."""
+    bin_ms: float = 20.0
+    """The width of the bins of its tables."""
+
+    def write(self, folder: Path) -> None:
+        """Write it as a run directory. Raises RefusedError."""
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(json_text(self.manifest))
+        for name, packed in self.files.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(_unpacked(name, packed))
+
+
+class Recipe(_Value):
+    """The runs, versions and digests of one figure or table."""
+
+    schema_: Literal["ccu-recipe/1"] = Field("ccu-recipe/1", alias="schema")
+    file: FileName
+    """The figure or table, in the run, comparison or campaign."""
+    sha256: str
+    made_by: Made
+    software: dict[str, Any]
+    """The versions that made it."""
+    seeds: list[int]
+    runs: Annotated[list[RunOf], Field(min_length=1)]
+    options: dict[str, Any] = {}
+    """The options of `ddu compare`."""
+    campaign: dict[str, Any] | None = None
+    """The definition of the campaign."""
+    cells: list[FileName] = []
+    """The cell of each run of a campaign."""
+
+    def text(self) -> str:
+        """Return the file's content."""
+        return json_text(self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+                         | {"schema": SCHEMA})  # fmt: skip
+
+
+def packed(content: bytes) -> str:
+    """Return a file's content for a recipe."""
+    return base64.b64encode(zlib.compress(content, 9)).decode()
+
+
+def _unpacked(name: str, packed: str) -> bytes:
+    try:
+        unpacker = zlib.decompressobj()
+        content = unpacker.decompress(base64.b64decode(packed, validate=True), _MOST_BYTES)
+    except (ValueError, zlib.error) as error:
+        raise refusal(f"{name} cannot be unpacked ({error})", "get the recipe again") from None
+    if unpacker.unconsumed_tail or not unpacker.eof:
+        raise refusal(f"{name} is cut off, or too large", "get the recipe again")
+    return content
+
+
+def read(file: Path) -> Recipe:
+    """Return the recipe in a file. Raises RefusedError."""
+    how = "name what `ccu recipe` wrote"
+    try:
+        content = read_json(file)
+    except OSError as error:
+        raise refusal(f"cannot be read ({error.strerror})", how, file=file) from None
+    except ValueError as error:
+        raise refusal(f"is not a recipe ({error})", how, file=file) from None
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        said = content.get("schema") if isinstance(content, dict) else None
+        raise refusal(f"is not a recipe of {SCHEMA} (schema: {said})", how, file=file)
+    try:
+        return Recipe.model_validate(content)
+    except ValidationError as error:
+        problems = invalid_values(error, Recipe)
+        raise RefusedError(
+            one.at(Where(str(file), key=one.where.key)) for one in problems[:1]
+        ) from None
