@@ -44,28 +44,28 @@ def capacity(config: dict[str, Any], seconds: float, interval_ms: int) -> str:
     """Return the CSV text of `nr-link capacity`. Raises RefusedError."""
     options = [f"--seconds={seconds!r}", "--interval-ms", str(interval_ms)]
     text = yaml.safe_dump(config, sort_keys=False)
-    return _ask(["capacity", "--config", STANDARD_INPUT, *options, *_PROBLEMS], text)
+    return ask(["capacity", "--config", STANDARD_INPUT, *options, *_PROBLEMS], text)
 
 
 def queue_managers() -> dict[str, str]:
     """Return the AQMs that nr-link has by name, each with its summary."""
-    return {one["name"]: one["summary"] for one in json.loads(_ask(["list", "aqm"]))}
+    return {one["name"]: one["summary"] for one in json.loads(ask(["list", "aqm"]))}
 
 
 def summaries(files: Sequence[Path]) -> dict[str, str]:
     """Return what each scenario says of itself, by the file's name. Raises RefusedError."""
-    answers = map(json.loads, _ask(["scenario", *map(str, files), *_PROBLEMS]).splitlines())
+    answers = map(json.loads, ask(["scenario", *map(str, files), *_PROBLEMS]).splitlines())
     return {file.stem: one["summary"] for file, one in zip(files, answers, strict=True)}
 
 
 def radio_schema() -> dict[str, Any]:
     """Return the JSON Schema of the key `radio` of a configuration."""
-    schema: dict[str, Any] = json.loads(_ask(["schema", "radio"]))
+    schema: dict[str, Any] = json.loads(ask(["schema", "radio"]))
     return schema
 
 
 def _scenario(file: Path) -> dict[str, Any]:
-    resolved: dict[str, Any] = json.loads(_ask(["scenario", str(file), *_PROBLEMS]))
+    resolved: dict[str, Any] = json.loads(ask(["scenario", str(file), *_PROBLEMS]))
     for name in resolved["files"]:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             rule = f"{name} is not in the scenario's folder, and runs keep a copy of both"
@@ -76,19 +76,24 @@ def _scenario(file: Path) -> dict[str, Any]:
 @cache
 def _checked(config: str) -> dict[str, Any]:
     resolved: dict[str, Any] = json.loads(
-        _ask(["check", "--config", STANDARD_INPUT, "--json", *_PROBLEMS], config)
+        ask(["check", "--config", STANDARD_INPUT, "--json", *_PROBLEMS], config)
     )
     return resolved
 
 
-def _ask(words: Sequence[str], given: str = "") -> str:
+def ask(words: Sequence[str], given: str = "") -> str:
+    """Return what nr-link prints on standard output.
+
+    Raises RefusedError for problems that it reports, and CommandError if it fails otherwise.
+    """
     program = programs.require("nr-link")
     answer = subprocess.run([program, *words], input=given, capture_output=True, text=True)
     if answer.returncode == 0:
         return answer.stdout
-    if answer.returncode == RefusedError.exit_code and answer.stderr.startswith("["):
+    if answer.stderr.startswith("["):
         raise RefusedError(map(Problem.from_json, json.loads(answer.stderr)))
-    failed = f"{program} {words[0]} failed: {answer.stderr.strip()}"
+    reason = answer.stderr.strip() or f"it ended with code {answer.returncode}"
+    failed = f"{program} {words[0]} failed: {reason}"
     if answer.returncode == RefusedError.exit_code:  # It does not know the words.
         failed += f"\nIt may be of another version: {programs.install_hint('nr-link')}"
     raise CommandError(failed)

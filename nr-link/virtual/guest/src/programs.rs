@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
@@ -11,10 +12,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use nix::sched::{CloneFlags, setns};
+use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
-use nr_link_virtual_plan::{GUEST_PLANES, GUEST_STREAMS, Program as Plan, Report};
+use nix::unistd::{Gid, Pid, Uid, setgroups, setresgid, setresuid};
+use nr_link_virtual_plan::{GUEST_PLANE, GUEST_PLANES, GUEST_STREAMS, Program as Plan, Report};
 
 use crate::clock::{Nanos, nanos};
 use crate::hosts::Hosts;
@@ -176,6 +178,7 @@ pub fn begin(plan: &Plan, hosts: &Hosts) -> Result<Running> {
     };
     fs::write(GUEST_PLANES, name)
         .with_context(|| format!("congestion control {name}: the kernel refuses this name"))?;
+    give_files(name, plan)?;
     let mut child = start(plan, hosts)?;
     let mut said = String::new();
     if let Some(mut output) = child.stdout.take() {
@@ -189,6 +192,18 @@ pub fn begin(plan: &Plan, hosts: &Hosts) -> Result<Running> {
         );
     }
     Ok(Running::new(child, plan.clone()))
+}
+
+/// Gives the policy's user the files by which it hears of its flows and commands them.
+fn give_files(name: &str, plan: &Plan) -> Result<()> {
+    let Some((user, group)) = plan.user else {
+        return Ok(());
+    };
+    for file in ["reports", "commands"] {
+        let file = format!("/proc/nr-link/{GUEST_PLANE}{name}/{file}");
+        chown(&file, Some(user), Some(group)).context(file)?;
+    }
+    Ok(())
 }
 
 fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
@@ -209,12 +224,13 @@ fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
             .env("TMPDIR", "/dev/shm"),
     };
     let namespace = hosts.namespace(plan.host).try_clone_to_owned()?;
+    let user = plan.user;
     // SAFETY: between fork and exec only the kernel is called.
     unsafe {
         command.pre_exec(move || {
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
             SigSet::all().thread_unblock()?;
-            Ok(())
+            user.map_or(Ok(()), become_user)
         });
     }
     let context = || {
@@ -225,6 +241,16 @@ fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
         )
     };
     command.spawn().with_context(context)
+}
+
+/// Gives up all rights but a user's for good: programs that would bring more do not (PR_SET_NO_NEW_PRIVS).
+fn become_user((user, group): (u32, u32)) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+    setgroups(&[])?;
+    setresgid(group, group, group)?;
+    setresuid(user, user, user)?;
+    set_no_new_privs()?;
+    Ok(())
 }
 
 /// Standard input, output and error.

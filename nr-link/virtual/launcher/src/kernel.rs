@@ -4,7 +4,9 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -15,10 +17,11 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signalfd::SignalFd;
 use nr_link_model::ResolvedLink;
 use nr_link_virtual_plan::{
-    CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, Plan, REPORT_VARIABLE, Report, SEED_VARIABLE,
-    STREAMS,
+    CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, Plan, RADIO, REPORT_VARIABLE, Report,
+    SEED_VARIABLE, STREAMS,
 };
 
+use crate::confine;
 use crate::failed;
 use crate::own_core::OwnCore;
 use crate::plan_file::PlanFile;
@@ -60,13 +63,15 @@ pub fn run(
     signals: Option<&SignalFd>,
 ) -> Result<Ended> {
     let began = Instant::now();
-    let passed = Passed::open(files, &resolved.plan)?;
+    confine::forbid_tracing().context("PR_SET_DUMPABLE")?;
+    let mut passed = Passed::open(files, &resolved.plan)?;
     let core = OwnCore::take();
     let mut command = command(files, file, resolved.seed);
     passed.give(&mut command, core.as_ref());
     let mut child = command
         .spawn()
         .with_context(|| files.kernel.display().to_string())?;
+    passed.radio = None; // its only end is now the kernel's, whose end it is to notice
     let output = [
         follow(child.stdout.take().map(OwnedFd::from)),
         follow(child.stderr.take().map(OwnedFd::from)),
@@ -92,6 +97,8 @@ struct Passed {
     report: File,
     clock: File,
     guest: File,
+    /// The connection to a radio in the model's place.
+    radio: Option<UnixStream>,
     /// This process's standard streams, if a program has them.
     streams: Vec<OwnedFd>,
 }
@@ -109,6 +116,7 @@ impl Passed {
             report: memory_file("report")?,
             clock,
             guest: File::open(&files.guest).with_context(|| files.guest.display().to_string())?,
+            radio: plan.run.radio.as_deref().map(connect).transpose()?,
             streams: match programs.any(|program| program.streams) {
                 true => own_streams()?,
                 false => Vec::new(),
@@ -121,7 +129,9 @@ impl Passed {
         let files = [&self.plan, &self.report, &self.clock, &self.guest].map(AsRawFd::as_raw_fd);
         let streams = self.streams.iter().map(AsRawFd::as_raw_fd);
         let numbers = [PLAN, REPORT, CLOCK, GUEST].into_iter().chain(STREAMS);
-        let passed: Vec<_> = files.into_iter().chain(streams).zip(numbers).collect();
+        let radio = self.radio.iter().map(|radio| (radio.as_raw_fd(), RADIO));
+        let passed = files.into_iter().chain(streams).zip(numbers);
+        let passed: Vec<_> = passed.chain(radio).collect();
         let own = std::process::id();
         let keep = core.map(OwnCore::keep);
         // SAFETY: between fork and exec only the kernel is called.
@@ -130,7 +140,10 @@ impl Passed {
                 if let Some(keep) = &keep {
                     keep();
                 }
-                prepare(own, &passed)
+                prepare(own, &passed)?;
+                // Where the machine has no filters, ccu has said so (ccu.host.contain).
+                let _ = confine::refuse_sockets();
+                Ok(())
             });
         }
     }
@@ -206,6 +219,15 @@ fn arguments(file: &PlanFile) -> Vec<String> {
     arguments.push(format!("init=/proc/self/fd/{GUEST}"));
     arguments.push(format!("time-travel-start={}", file.start_utc_ns));
     arguments
+}
+
+fn connect(radio: &Path) -> Result<UnixStream> {
+    UnixStream::connect(radio).map_err(|error| {
+        let path = radio.display();
+        failed(format!(
+            "{path}: the radio does not answer ({error}). Start nr-link radio."
+        ))
+    })
 }
 
 /// Copies of the standard streams: the kernel's own are others.

@@ -7,6 +7,7 @@
 
 mod account;
 pub mod command;
+mod confine;
 mod kernel;
 mod machine;
 mod own_core;

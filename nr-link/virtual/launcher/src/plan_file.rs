@@ -179,6 +179,9 @@ pub struct ProgramEntry {
     pub policy_of: Option<String>,
     /// The file for its standard output.
     pub output: Option<PathBuf>,
+    /// Runs as the user of this process, not as the guest's root.
+    #[serde(default)]
+    pub unprivileged: bool,
 }
 
 /// One change on the hosts.

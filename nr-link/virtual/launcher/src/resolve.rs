@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use nix::unistd::{getegid, geteuid};
 use nr_link_model::{Link, Problem, ResolvedConfig, ResolvedLink, Violation};
 use nr_link_virtual_plan::{Change, Flow, Host, Plan, Program, Run, Sockets, Transport};
 
@@ -277,6 +278,10 @@ fn programs(file: &PlanFile, hosts: &[Host], folder: &Path) -> Result<Vec<Progra
             streams: false,
             environment: None,
             folder: folder.to_owned(),
+            // To whom the files of the host belong that the program is to read and write.
+            user: entry
+                .unprivileged
+                .then(|| (geteuid().as_raw(), getegid().as_raw())),
         })
     };
     entries.map(program).collect()

@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::FromRawFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::{Ecn, Port, ResolvedLink, UeId};
-use nr_link_virtual_plan::{Plan, Report, Run};
+use nr_link_virtual_plan::{Plan, RADIO, Report, Run};
 
 use crate::captures::Captures;
 use crate::carrier::{Arrival, Carrier};
@@ -244,7 +246,7 @@ fn traces(
 
 /// Returns the carrier of the packets, and how long they are moderated in ns.
 fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), String> {
-    if let Some(radio) = &run.radio {
+    if run.radio.is_some() {
         if run.hosts.len() != 2 {
             return Err(
                 "a radio has one UE. Leave the others out of the link's configuration.".into(),
@@ -254,7 +256,9 @@ fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), Str
             dl: link.config.path.dl.delay,
             ul: link.config.path.ul.delay,
         };
-        return Ok((Box::new(RadioLink::open(radio, delay_ns)?), 0));
+        // SAFETY: the launcher passed it for this one use.
+        let radio = unsafe { UnixStream::from_raw_fd(RADIO) };
+        return Ok((Box::new(RadioLink::over(radio, delay_ns)?), 0));
     }
     let (model, moderation_ns) = ModelLink::open(link)?;
     Ok((Box::new(model), moderation_ns))

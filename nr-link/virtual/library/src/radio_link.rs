@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::{Ecn, Port, UeId};
@@ -88,17 +87,11 @@ pub struct RadioLink {
 }
 
 impl RadioLink {
-    /// Connects to the radio that listens at `socket`; `behind_ns`: delay of the path between it and the server.
-    pub fn open(socket: &Path, behind_ns: PerDirection<u64>) -> Result<Self, String> {
-        let connect = || {
-            let requests = UnixStream::connect(socket)?;
-            let answers = BufReader::new(requests.try_clone()?);
-            Ok((requests, answers))
-        };
-        let (requests, answers) = connect().map_err(|error: std::io::Error| {
-            let path = socket.display();
-            format!("{path}: the radio does not answer ({error}). Start nr-link radio.")
-        })?;
+    /// Talks to a radio through `requests`; `behind_ns`: delay of the path between it and the server.
+    pub fn over(requests: UnixStream, behind_ns: PerDirection<u64>) -> Result<Self, String> {
+        let answers = requests.try_clone();
+        let answers = answers.map_err(|error| format!("the connection to the radio: {error}"))?;
+        let answers = BufReader::new(answers);
         Ok(Self {
             requests,
             answers,
@@ -276,8 +269,6 @@ fn verdict(account: &Account) -> (&'static str, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::net::UnixListener;
-    use std::path::PathBuf;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::thread::JoinHandle;
 
@@ -295,13 +286,9 @@ mod tests {
 
     /// A radio that gives each packet but number 3 of the downlink back `slots` slots later; the thread
     /// returns the slots and first numbers that it got.
-    fn radio(slots: usize, name: &str) -> (PathBuf, JoinHandle<Vec<(usize, u64)>>) {
-        let file = format!("nr-link-radio-{}-{name}", std::process::id());
-        let path = std::env::temp_dir().join(file);
-        let _ = std::fs::remove_file(&path);
-        let listener = UnixListener::bind(&path).unwrap();
+    fn radio(slots: usize) -> (UnixStream, JoinHandle<Vec<(usize, u64)>>) {
+        let (ours, mut answers) = UnixStream::pair().unwrap();
         let thread = std::thread::spawn(move || {
-            let (mut answers, _) = listener.accept().unwrap();
             let requests = BufReader::new(answers.try_clone().unwrap());
             let mut entered = vec![];
             let mut inside: VecDeque<[Vec<u64>; 2]> = vec![Default::default(); slots].into();
@@ -326,16 +313,15 @@ mod tests {
             }
             entered
         });
-        (path, thread)
+        (ours, thread)
     }
 
-    fn link(path: &Path, behind_ns: u64) -> RadioLink {
+    fn link(radio: UnixStream, behind_ns: u64) -> RadioLink {
         let behind_ns = PerDirection {
             dl: behind_ns,
             ul: behind_ns,
         };
-        let mut link = RadioLink::open(path, behind_ns).unwrap();
-        std::fs::remove_file(path).unwrap();
+        let mut link = RadioLink::over(radio, behind_ns).unwrap();
         link.start(0);
         link
     }
@@ -355,8 +341,8 @@ mod tests {
 
     #[test]
     fn packets_enter_with_the_next_slot_and_arrive_at_the_end_of_one() {
-        let (path, thread) = radio(2, "slots");
-        let mut link = link(&path, 1_200_000);
+        let (radio, thread) = radio(2);
+        let mut link = link(radio, 1_200_000);
         let ecn = Ecn::from_bits(0);
         // The uplink enters slot 1 and comes out of slot 3, which ends at 2 ms, 1.2 ms away from the server.
         link.enqueue(UP, Handle::new(70, lost), 84, ecn, 300_000);
@@ -372,8 +358,8 @@ mod tests {
 
     #[test]
     fn a_packet_that_later_ones_have_overtaken_is_lost() {
-        let (path, _thread) = radio(0, "lost");
-        let mut link = link(&path, 0);
+        let (radio, _thread) = radio(0);
+        let mut link = link(radio, 0);
         for number in 1..=5 {
             let ecn = Ecn::from_bits(0);
             link.enqueue(DOWN, Handle::new(number, lost), 1500, ecn, 0);

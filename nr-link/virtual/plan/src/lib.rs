@@ -35,6 +35,9 @@ pub const GUEST_PLANES: &str = "/proc/nr-link/planes";
 /// The start of the name of such a congestion control's folder in `/proc/nr-link`.
 pub const GUEST_PLANE: &str = "plane-";
 
+/// The same: descriptor of the connection to the radio that takes the model's place, if there is one. The kernel's process
+/// may make no socket itself.
+pub const RADIO: RawFd = 107;
 /// The same: descriptors of the launcher's standard input, output and error, if a program has them.
 pub const STREAMS: [RawFd; 3] = [104, 105, 106];
 /// The folder where the guest has these streams.
@@ -200,6 +203,8 @@ pub struct Program {
     pub environment: Option<BTreeMap<String, String>>,
     /// The folder that it starts in.
     pub folder: PathBuf,
+    /// The user and group as which it runs, without a way to more rights; none: as the guest's root.
+    pub user: Option<(u32, u32)>,
 }
 
 /// A report of the guest while it runs.

@@ -2,7 +2,7 @@
 """Injects faults into the commands, and exits with 1 if one of them had a wrong outcome.
 
 python -m testsupport.faults                         every fault; continues where it was ended
-python -m testsupport.faults --sample 2 --seed 3      a sample: about two of each kind
+python -m testsupport.faults --sample 20 --seed 3     20 faults of each command, drawn at random
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import groupby
+from itertools import chain, cycle, groupby, islice
 from operator import attrgetter
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m testsupport.faults", description=__doc__)
-    parser.add_argument("--sample", type=int, help="faults of each kind, of each command")
+    parser.add_argument("--sample", type=int, help="faults of each command, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
     parser.add_argument("--journal", default=".tools/faults.jsonl", help="outcomes so far")
     parser.add_argument("subjects", nargs="*", default=list(_SUBJECTS), metavar="COMMAND",
@@ -156,16 +156,20 @@ def _faults(injector: Injector) -> Iterator[Fault]:
 
 
 def _sample(injectors: list[Injector], number: int, seed: int) -> int:
-    """Inject random faults: so many of a kind, evenly, and four times as many losses of power."""
+    """Inject so many random faults into each command."""
     draw = random.Random(seed)
-    outcomes = []
-    for one in injectors:
-        for kind, of_kind in groupby(_faults(one), key=attrgetter("kind")):
-            faults = list(of_kind)
-            step = max(1, len(faults) // (number * (4 if kind == POWER else 1)))
-            chosen = faults[draw.randrange(step) :: step]
-            outcomes += [one.inject(fault) for fault in chosen]
-    return _report(outcomes)
+    return _report([one.inject(each) for one in injectors for each in _drawn(one, number, draw)])
+
+
+def _drawn(injector: Injector, number: int, draw: random.Random) -> list[Fault]:
+    """Return random faults: every second an end (killed, and without power where the command
+    renames, in turn), and of the other kinds, in random order, each as often."""
+    known = {kind: list(one) for kind, one in groupby(_faults(injector), key=attrgetter("kind"))}
+    errors = sorted(known.keys() - {KILL, POWER})
+    ends = sorted(known.keys() & {KILL, POWER})
+    in_turn = (cycle(draw.sample(one, len(one))) for one in (ends, errors))
+    kinds = chain.from_iterable(zip(*in_turn))  # noqa: B905 - both are endless
+    return [draw.choice(known[kind]) for kind in islice(kinds, number)]
 
 
 def _everything(injectors: list[Injector], journal: Path) -> int:

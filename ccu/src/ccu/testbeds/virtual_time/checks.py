@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from ccu import scenarios, traffic
@@ -45,6 +44,5 @@ def examine() -> list[Finding]:
 def software() -> dict[str, str]:
     """Return the release of the kernel in virtual time, and its digest: it has the TCP of a run."""
     path = kernel.examine().path
-    release = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
     digest = sha256_of(Path(path))[:16]
-    return {"virtual-kernel": f"{release.stdout.strip()}, SHA-256 {digest}"}
+    return {"virtual-kernel": f"{kernel.release(path)}, SHA-256 {digest}"}

@@ -8,8 +8,8 @@ import subprocess
 from functools import cache
 from typing import NamedTuple
 
-from ccu.host import programs
-from ddu.console.problems import Problem, RefusedError
+from ccu.scenarios import nr_link
+from ddu.console.problems import CommandError, RefusedError
 
 
 class Kernel(NamedTuple):
@@ -20,19 +20,30 @@ class Kernel(NamedTuple):
 
 
 def examine() -> Kernel:
-    """Return the kernel. Raises RefusedError if it is not built or cannot run here."""
-    command = [programs.require("nr-link"), "virtual", "--problems", "json", "doctor"]
-    asked = subprocess.run(command, capture_output=True, text=True)
-    if asked.returncode:
-        raise RefusedError(map(Problem.from_json, json.loads(asked.stderr)))
-    answer = json.loads(asked.stdout)
+    """Return the kernel.
+
+    Raises RefusedError if it is not built or cannot run here, and CommandError if asking fails.
+    """
+    answer = json.loads(nr_link.ask(["virtual", "--problems", "json", "doctor"]))
     return Kernel(answer["kernel"], frozenset(answer["congestion_controls"]))
 
 
-@cache
 def congestion_controls() -> frozenset[str]:
     """Return the names that the kernel has; none if there is no kernel that can run here."""
     try:
-        return examine().congestion_controls
+        return _congestion_controls()
     except RefusedError:
         return frozenset()
+
+
+@cache
+def _congestion_controls() -> frozenset[str]:
+    return examine().congestion_controls
+
+
+def release(path: str) -> str:
+    """Return the release that the kernel at `path` says it is. Raises CommandError."""
+    said = subprocess.run([path, "--version"], capture_output=True, text=True)
+    if said.returncode:
+        raise CommandError(f"{path} --version ended with code {said.returncode}")
+    return said.stdout.strip()

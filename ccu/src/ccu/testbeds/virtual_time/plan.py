@@ -110,6 +110,7 @@ def _policy(name: str, control: InVirtualTime, start_s: float) -> dict[str, Any]
         "name": f"cc-{name}",
         "host": "server",
         "policy_of": name,
+        "unprivileged": True,
         "command": [*control.policy, *(control.policy_changes if changes else ())],
         **({"start_s": start_s} if start_s else {}),
     }
@@ -202,9 +203,17 @@ def _traffic(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
 
 
 def _program(command: Command, host: Host, start_s: float) -> dict[str, Any]:
-    output = {"output": command.output} if command.output else {}
-    words = list(command.arguments)
-    return {"name": command.name, "host": host, "command": words, "start_s": start_s} | output
+    content = {
+        "name": command.name,
+        "host": host,
+        "command": list(command.arguments),
+        "start_s": start_s,
+    }
+    if command.output:
+        content["output"] = command.output
+    if command.rights:
+        content["unprivileged"] = True
+    return content
 
 
 def _built_in(experiment: Experiment, flow: Flow) -> dict[str, Any]:
