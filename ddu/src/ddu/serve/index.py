@@ -22,7 +22,7 @@ _CAMPAIGN = "campaign.json"
 class _Listed:
     name: str
     link: str
-    """From /, to its report or, if it has none, its folder."""
+    """The path of its report or, if it has none, of its folder."""
     is_analysed: bool = False
     about: dict[str, Any] = field(default_factory=dict)
 

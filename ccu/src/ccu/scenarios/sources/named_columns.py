@@ -45,7 +45,7 @@ class _Columns(NamedTuple):
     time_s: float
     """The time's unit in s."""
     rates: dict[str, tuple[str, float]]
-    """By direction, dl and ul: a column and its unit in Mbit/s."""
+    """A column and its unit in Mbit/s, by direction: dl, ul."""
     rsrp: str | None
     sinr: str | None
 
