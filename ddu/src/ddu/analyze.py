@@ -21,6 +21,7 @@ from ddu.align.clocks.flow_bounds import clock_bounds
 from ddu.align.clocks.hosts import HostClocks, estimated_clocks, stated_clocks, unrelated_hosts
 from ddu.align.run import AlignedRun, aligned_run
 from ddu.errors import UnreadableInput
+from ddu.flows.explained import explained_packets
 from ddu.flows.observe import ObservedFlow, observe
 from ddu.metrics.distribution import delay_cdf
 from ddu.readers.packets.implementations import Reader
@@ -71,7 +72,8 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     bins = grid(flows, bin_ns)
     transport = transport_table(flows, bins)
     mac = None if run.mac is None else mac_table(run.mac, bins.start_utc_ns)
-    aligned, given = aligned_table(run, flows, transport, mac, bins)
+    delays = None if recording.delays is None else explained_packets(recording.delays, flows)
+    aligned, given = aligned_table(run, flows, transport, mac, bins, delays)
     run = replace(run, alignment=_with_columns(run.alignment, given))
     tables = {
         "flows": flows_table(run, flows),
@@ -81,7 +83,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     }
     return Analysis(
         {name: _stamped(table, "clocks", run) for name, table in tables.items()}
-        | _source_tables(run, mac, bins),
+        | _source_tables(run, mac, bins, delays),
         summarise(run, flows, aligned, mac, bins),
     )
 
@@ -135,10 +137,10 @@ def _with_columns(
 
 
 def _source_tables(
-    run: AlignedRun, mac: pd.DataFrame | None, bins: Bins
+    run: AlignedRun, mac: pd.DataFrame | None, bins: Bins, delays: pd.DataFrame | None
 ) -> dict[str, pd.DataFrame]:
     sources = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, "events": run.events}
-    sources |= {"iperf3": run.iperf3, **run.tables}
+    sources |= {"iperf3": run.iperf3, "delays": delays, **run.tables}
     tables = {}
     for name, table in sources.items():
         if table is None:

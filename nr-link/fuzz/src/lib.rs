@@ -124,11 +124,7 @@ fn carries_packets(config: &ResolvedConfig, scenario: &Scenario) {
     let (mut entered, mut left) = (0, 0);
     for ms in 0..20 {
         for from in [Port::Core { ue: UeId(0) }, Port::Ue(UeId(0))] {
-            let packet = Packet {
-                bytes: 500,
-                ecn: Ecn::Ect0,
-                payload: (),
-            };
+            let packet = Packet::new(500, Ecn::Ect0, ());
             link.enqueue(from, packet, ms * MS);
             entered += 1;
         }

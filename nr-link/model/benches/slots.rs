@@ -60,11 +60,7 @@ fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {
         for number in 0..packets_per_ms {
             let ue = number % link.ues();
             for from in [Port::Core { ue: UeId(ue) }, Port::Ue(UeId(ue))] {
-                let packet = Packet {
-                    bytes: 1500,
-                    ecn: Ecn::NotEct,
-                    payload: (),
-                };
+                let packet = Packet::new(1500, Ecn::NotEct, ());
                 link.enqueue(from, packet, *now);
             }
         }

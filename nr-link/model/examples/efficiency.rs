@@ -64,11 +64,7 @@ fn carried_bps_hz(table: &str, sinr_db: i32) -> Result<f64, Box<dyn Error>> {
             before = link.totals(UeId(0), Direction::Downlink).bytes;
         }
         for _ in 0..30 {
-            let packet = Packet {
-                bytes: 1500,
-                ecn: Ecn::NotEct,
-                payload: (),
-            };
+            let packet = Packet::new(1500, Ecn::NotEct, ());
             link.enqueue(Port::Core { ue: UeId(0) }, packet, ms * MS);
         }
         link.advance(ms * MS);

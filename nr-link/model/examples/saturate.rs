@@ -42,11 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn packet(bytes: u32) -> Packet<Nanos> {
-    Packet {
-        bytes,
-        ecn: Ecn::NotEct,
-        payload: 0,
-    }
+    Packet::new(bytes, Ecn::NotEct, 0)
 }
 
 fn full(

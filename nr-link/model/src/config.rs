@@ -135,4 +135,6 @@ pub struct Output {
     pub link: PathBuf,
     /// File of the run's summary.
     pub summary: PathBuf,
+    /// File of the delay of each packet; `None`: delays are not explained.
+    pub delays: Option<PathBuf>,
 }

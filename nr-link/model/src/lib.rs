@@ -15,6 +15,7 @@ pub mod channel;
 pub mod config;
 mod correlated_process;
 mod counters;
+pub mod delays;
 mod headers;
 mod ids;
 pub mod input_file;
@@ -34,6 +35,7 @@ pub mod yaml;
 
 pub use config::ResolvedConfig;
 pub use counters::Totals;
+pub use delays::{Delays, Part};
 pub use ids::UeId;
 pub use link::{Contents, Link, NextEvent, ResolvedLink, Source};
 pub use mac::adaptation::SettledMcs;

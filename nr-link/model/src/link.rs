@@ -11,6 +11,7 @@ mod source;
 mod trace_driven;
 
 use crate::config::{Change, ResolvedConfig};
+use crate::delays::Delays;
 use crate::packet::UePacket;
 use crate::path::CrossTotals;
 use crate::problem::Problem;
@@ -44,6 +45,7 @@ pub struct Link<T> {
     sample_interval: Nanos,
     sampled_to: Nanos,
     samples: Vec<MacSample>,
+    explains: bool,
 }
 
 impl<T> Link<T> {
@@ -61,7 +63,15 @@ impl<T> Link<T> {
             sample_interval: config.sample_interval,
             sampled_to: 0,
             samples: Vec::new(),
+            explains: false,
         })
+    }
+
+    /// Lets each packet that enters from now on carry an account of its delay, [`Packet::delays`]. To be called before
+    /// the first packet.
+    pub fn explain(&mut self) {
+        self.explains = true;
+        self.access.explain();
     }
 
     /// Adds a packet that enters at `from` at time `now`. Times must not decrease over calls of `enqueue` and
@@ -70,11 +80,12 @@ impl<T> Link<T> {
     ///
     /// # Panics
     /// The link has no such UE.
-    pub fn enqueue(&mut self, from: Port, packet: Packet<T>, now: Nanos) {
+    pub fn enqueue(&mut self, from: Port, mut packet: Packet<T>, now: Nanos) {
         let now = now.max(self.now);
         self.run_to(now.saturating_sub(1));
         self.now = now;
         while self.change(now) {}
+        packet.delays = self.explains.then(|| Box::new(Delays::new(now)));
         let bytes = u64::from(packet.bytes);
         match from {
             Port::Core { ue } => {

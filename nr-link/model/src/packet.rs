@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packets, and where they enter and leave the link.
 
+use crate::delays::{Delays, Part};
 use crate::ids::UeId;
 use crate::time::Nanos;
 
@@ -40,6 +41,27 @@ pub struct Packet<T> {
     pub ecn: Ecn,
     /// Data of the caller, for example the packet itself.
     pub payload: T,
+    /// The account of its delay, of a link that explains delays.
+    pub delays: Option<Box<Delays>>,
+}
+
+impl<T> Packet<T> {
+    /// Makes a packet of so many bytes.
+    pub fn new(bytes: u32, ecn: Ecn, payload: T) -> Self {
+        Self {
+            bytes,
+            ecn,
+            payload,
+            delays: None,
+        }
+    }
+
+    /// Adds a time to the packet's account, if it has one.
+    pub(crate) fn waited(&mut self, part: Part, time: Nanos) {
+        if let Some(delays) = &mut self.delays {
+            delays.parts[part as usize] += time;
+        }
+    }
 }
 
 /// A point where a packet enters the link or leaves it.
@@ -59,6 +81,14 @@ impl Port {
     pub fn ue(self) -> UeId {
         match self {
             Self::Core { ue } | Self::Ue(ue) => ue,
+        }
+    }
+
+    /// Returns the direction of a packet that leaves here.
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::Core { .. } => Direction::Uplink,
+            Self::Ue(_) => Direction::Downlink,
         }
     }
 }

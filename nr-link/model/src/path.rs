@@ -6,6 +6,7 @@ mod line;
 
 use crate::config::PathConfig;
 use crate::counters::PathLoss;
+use crate::delays::Part;
 use crate::ids::UeId;
 use crate::packet::UePacket;
 use crate::random::{Purpose, Stream};
@@ -50,7 +51,7 @@ impl<T> Path<T> {
 
     /// Adds a packet that enters at `now`, which must not be earlier than the last one. Returns
     /// when the packet leaves, or why it is lost.
-    pub fn enter(&mut self, packet: UePacket<T>, now: Nanos) -> Result<Nanos, PathLoss> {
+    pub fn enter(&mut self, mut packet: UePacket<T>, now: Nanos) -> Result<Nanos, PathLoss> {
         let bytes = packet.packet.bytes;
         let lost = |queue_full| Err(PathLoss { bytes, queue_full });
         let sent = match &mut self.line {
@@ -65,6 +66,8 @@ impl<T> Path<T> {
         }
         let leaves = self.last_leaves.max(sent + self.delay);
         self.last_leaves = leaves;
+        packet.packet.waited(Part::Line, sent - now);
+        packet.packet.waited(Part::Path, leaves - sent);
         self.in_transit.push(leaves, packet);
         Ok(leaves)
     }

@@ -8,15 +8,19 @@
 
 mod buffer;
 mod reassembly;
+mod transit;
+mod waits;
 
 use std::collections::VecDeque;
 
 pub(crate) use crate::config::RlcMode;
+use crate::delays::Part;
 use crate::headers::{SHORTEST_SEGMENT_BYTES, segment_bytes};
 use crate::time::Timeline;
 use crate::{Nanos, Packet};
 pub(crate) use buffer::{Buffer, Waiting};
 use reassembly::Reassembly;
+use transit::Transit;
 
 /// A part of the stream: the offset of its first IP byte, and the offset after its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +92,8 @@ pub(crate) struct Rlc<T> {
     /// Gaps that the receiver gives up, by time (unacknowledged mode).
     expiring: Timeline<Span>,
     reassembly: Reassembly,
+    /// The account of how the stream crossed the radio, of a link that explains delays.
+    transit: Option<Box<Transit>>,
 }
 
 impl<T> Rlc<T> {
@@ -100,7 +106,14 @@ impl<T> Rlc<T> {
             retransmissions: VecDeque::new(),
             expiring: Timeline::default(),
             reassembly: Reassembly::default(),
+            transit: None,
         }
+    }
+
+    /// Begins to account for the delays of packets, which are in the buffer for `ahead` before a slot can carry them.
+    pub fn explain(&mut self, ahead: Nanos) {
+        self.buffer.explain(Part::Slot, ahead);
+        self.transit = Some(Box::default());
     }
 
     /// Returns all packets in the entity.
@@ -202,7 +215,7 @@ impl<T> Rlc<T> {
 
     fn take_from_head(&mut self, part: u32, now: Nanos) {
         self.next += u64::from(part);
-        if let Some(Waiting { packet, queued }) = self.buffer.send(part) {
+        if let Some(Waiting { packet, queued }) = self.buffer.send(part, now) {
             self.sent.push_back(Sent {
                 packet,
                 queued,
@@ -264,6 +277,9 @@ impl<T> Rlc<T> {
         now: Nanos,
         status: impl Fn(Nanos) -> Nanos,
     ) {
+        if let Some(transit) = &mut self.transit {
+            transit.give_up(span, missed, now);
+        }
         match self.mode {
             RlcMode::Acknowledged { t_reassembly } => {
                 let over = now.max(missed + t_reassembly);
@@ -275,8 +291,12 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// Records that the transport block with this span was decoded at `decoded`.
-    pub fn receive(&mut self, span: Span, decoded: Nanos) {
+    /// Records that the transport block with this span was decoded at `decoded`; after its first
+    /// transmission it would have been at `due`.
+    pub fn receive(&mut self, span: Span, due: Nanos, decoded: Nanos) {
+        if let Some(transit) = &mut self.transit {
+            transit.receive(span, due, decoded);
+        }
         self.reassembly.receive(span, decoded);
     }
 
@@ -294,15 +314,21 @@ impl<T> Rlc<T> {
             return None;
         }
         let Sent {
-            packet,
+            mut packet,
             queued,
             sent,
             ..
         } = self.sent.pop_front()?;
         let left = self.reassembly.complete_since(end);
-        let complete = !self
-            .reassembly
-            .take_lost(end - u64::from(packet.bytes), end);
+        let start = end - u64::from(packet.bytes);
+        let complete = !self.reassembly.take_lost(start, end);
+        match &mut self.transit {
+            Some(transit) if complete => {
+                transit.account(&mut packet, Span { start, end }, sent, left);
+            }
+            Some(transit) => transit.forget(end),
+            None => {}
+        }
         Some(Reassembled {
             packet,
             queued,

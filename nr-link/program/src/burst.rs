@@ -7,6 +7,7 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 
+use nr_link_model::delays::Identity;
 use nr_link_model::{Ecn, Packet};
 
 use crate::pool::Buffer;
@@ -60,6 +61,18 @@ pub struct Segment {
     pub burst: Rc<Burst>,
     /// Its index in the burst, from 0.
     pub index: usize,
+}
+
+impl Segment {
+    /// Returns the header fields by which the segment is known in captures.
+    pub fn identity(&self) -> Identity {
+        let mut identity = Identity::of(self.burst.packet());
+        if self.burst.segmentation == Segmentation::Tcp {
+            let offset = self.burst.payload_offset(self.index) as u32;
+            identity.seq = identity.seq.wrapping_add(offset);
+        }
+        identity
+    }
 }
 
 impl Burst {
@@ -152,13 +165,10 @@ impl Burst {
     /// Returns the segments in order, as packets for the model.
     pub fn segments(self: Rc<Self>) -> impl Iterator<Item = Packet<Segment>> {
         let ecn = self.ecn();
-        (0..self.segment_count()).map(move |index| Packet {
-            bytes: (self.header_bytes + self.payload(index, 1).len()) as u32,
-            ecn,
-            payload: Segment {
-                burst: Rc::clone(&self),
-                index,
-            },
+        (0..self.segment_count()).map(move |index| {
+            let bytes = (self.header_bytes + self.payload(index, 1).len()) as u32;
+            let burst = Rc::clone(&self);
+            Packet::new(bytes, ecn, Segment { burst, index })
         })
     }
 

@@ -8,6 +8,7 @@ pub mod burst;
 pub mod capacity;
 pub mod clock;
 pub mod exit;
+pub mod explained;
 pub mod forward;
 pub mod interface;
 pub mod latency;

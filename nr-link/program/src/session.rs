@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::burst::Segment;
 use crate::clock::{Clock, cpu_time};
+use crate::explained::Explained;
 use crate::forward::{Devices, Found, Routes};
 use crate::latency::WakeLatency;
 use crate::netns::NamespaceRef;
@@ -47,6 +48,7 @@ pub struct Session {
     link: Link<Segment>,
     devices: Devices,
     output: Output,
+    explained: Option<Explained>,
     waker: Waker,
     clock: Clock,
     trust: Trust,
@@ -80,7 +82,7 @@ impl Session {
         signals: &[Signal],
     ) -> Result<Self> {
         let config = config.clone();
-        let link = model(&config)?;
+        let mut link = model(&config)?;
         let floor = link.mac_floor_ms(&config);
         let mac_floor_ms = json!({"dl": floor.dl, "ul": floor.ul});
         let waker = Waker::new(signals)?;
@@ -89,6 +91,11 @@ impl Session {
             waker.add(tun, number)?;
         }
         let output = Output::create(&config.output)?;
+        let explained = config.output.delays.as_deref().map(Explained::create);
+        let explained = explained.transpose()?;
+        if explained.is_some() {
+            link.explain();
+        }
         let trust = Trust::new(link.slot_length());
         let priority = priority::raise();
         let clock = Clock::start()?;
@@ -99,6 +106,7 @@ impl Session {
             link,
             devices,
             output,
+            explained,
             waker,
             clock,
             trust,
@@ -161,7 +169,8 @@ impl Session {
         let outcome = self.forward_until(ends);
         let summary = self.summary(outcome.as_ref().err())?;
         let written = self.output.finish(&summary);
-        outcome.and(written).map(|()| summary)
+        let explained = self.explained.map_or(Ok(()), Explained::finish);
+        outcome.and(written).and(explained).map(|()| summary)
     }
 
     fn forward_until(&mut self, mut ends: impl FnMut(Signal) -> Result<bool>) -> Result<()> {
@@ -276,7 +285,14 @@ impl Session {
         readable: &mut Vec<usize>,
     ) -> Result<Found> {
         let (link, clock, trust) = (&mut self.link, &self.clock, &mut self.trust);
-        let deliveries = std::iter::from_fn(|| dequeue(link));
+        let (explained, start_utc_ns) = (&mut self.explained, clock.start_utc_ns());
+        let deliveries = std::iter::from_fn(|| {
+            let delivery = dequeue(link)?;
+            if let Some(explained) = explained {
+                explained.record(&delivery, start_utc_ns);
+            }
+            Some(delivery)
+        });
         let mut found = Found::Nothing;
         for device in self.devices.write(deliveries, clock, trust)? {
             found = Found::Packets;
@@ -305,6 +321,7 @@ impl Session {
         for sample in self.link.samples() {
             self.output.mac(&sample, start_utc_ns)?;
         }
+        self.explained.as_mut().map_or(Ok(()), Explained::check)?;
         let whole_intervals = (now / self.config.sample_interval) * self.config.sample_interval;
         let end = if whole_intervals > self.interval_start {
             whole_intervals

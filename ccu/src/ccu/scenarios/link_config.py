@@ -36,6 +36,7 @@ _SET_BY = {
     "queue": "buffer",
     "queue.aqm": "aqm",
     "samples": "mac_interval_ms",
+    "output.delays": "explain",
     "seed": "seed",
     "changes": "changes",
 }
@@ -81,7 +82,12 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
                 for ue in range(1, experiment.ues + 1)
             ],
         },
-        "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
+        "output": {
+            "mac": "mac.csv",
+            "link": "link.csv",
+            "summary": "link-summary.json",
+            **({"delays": "delays.npy"} if experiment.explain else {}),
+        },
         **({"changes": changes} if changes else {}),
     }
 

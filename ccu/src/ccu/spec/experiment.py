@@ -188,7 +188,7 @@ class TddDuplex(Value):
     tdd: Tdd
 
 
-_ABSENT_IF_EMPTY = (radios.KEY, "changes")
+_ABSENT_IF_EMPTY = (radios.KEY, "changes", "explain")
 """Keys that run.json has only if they hold something."""
 
 CC = Option(
@@ -427,6 +427,13 @@ class Experiment(Value):
             switches=(Switch("--no-capture", False, "Capture no packets and sample no sockets."),),
         ),
     ] = True
+    explain: Annotated[
+        bool,
+        Option(
+            "Record for each packet where its delay went (docs/why.md).",
+            switches=(Switch("--explain", True),),
+        ),
+    ] = False
     socket_interval_ms: Annotated[
         float,
         Field(ge=1, le=60_000),

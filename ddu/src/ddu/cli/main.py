@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from ddu.cli import data as data_commands
+from ddu.cli import explain as explain_command
 from ddu.cli import reproductions as reproductions_command
 from ddu.cli import store as store_commands
 from ddu.cli import verify as verify_command
@@ -32,6 +33,7 @@ app.add_typer(campaign_app, name="campaign")
 
 store_commands.register(app)
 data_commands.register(app)
+explain_command.register(app)
 verify_command.register(app)
 reproductions_command.register(app)
 

@@ -14,6 +14,8 @@ from ddu.console.input_file import need_regular, read_json
 from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.readers.csv import read_samples
+from ddu.readers.delays import FILE as DELAYS
+from ddu.readers.delays import LinkDelays, read_delays
 from ddu.readers.format import SourceTable
 from ddu.readers.formats import read_source
 from ddu.readers.iperf3 import read_iperf3_files
@@ -56,6 +58,8 @@ class Recording:
     cc_traces: Mapping[str, pd.DataFrame]
     """The traces by congestion control."""
     sockets: tuple[Sockets, ...]
+    delays: pd.DataFrame | None
+    """The link's account of each packet's delay."""
     iperf3: SourceTable | None
     tables: Mapping[str, SourceTable]
     """Logs that become a table of their own, by its name."""
@@ -101,6 +105,7 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         link_summary=files.link_summary(manifest.link_summary),
         cc_traces=cc_traces,
         sockets=sockets,
+        delays=files.delays(),
         iperf3=read_nr_link_flows(path / "raw") or read_iperf3_files(path / "raw"),
         tables=tables,
         faults=tuple(files.faults),
@@ -178,6 +183,13 @@ class _Files:
             self.faults.append(f"{name} cannot be read ({error}).")
             return {}
         return content if isinstance(content, dict) else {}
+
+    def delays(self) -> pd.DataFrame | None:
+        read: LinkDelays | None = self._without_columns(lambda: read_delays(self._path / "raw"))
+        if read is None:
+            return None
+        self._note_cut(self._path / "raw" / DELAYS, read.truncated_at)
+        return read.table
 
     def _log(self, name: str, holds: str, source: str) -> LogTable | None:
         file = self._file(name)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ddu.report.delay_parts import delay_parts
 from ddu.report.figure import Figure, Mark, Plot, Series
 from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows
 from ddu.report.series import distribution, thinned
@@ -21,6 +22,7 @@ from ddu.tables.columns import column, columns_of
 
 CAPTIONS = {
     "timeline": "Every layer on one time axis",
+    "delay-parts": "Where the delay goes: its parts as a stack",
     "radio-cdf": "Distribution of RSRP and SINR over the run",
     "rtt-throughput": "RTT against throughput: one dot per bin; mean and its 95 % interval",
     "mac-transport": "MAC against transport: one dot per bin",
@@ -37,6 +39,7 @@ def figures(
     aligned = tables["aligned"]
     made = {
         "timeline": timeline(aligned, direction, marks),
+        "delay-parts": delay_parts(aligned),
         "radio-cdf": radio_cdf(tables.get("mac"), direction),
         "rtt-throughput": rtt_throughput(aligned),
         "mac-transport": mac_transport(aligned, direction),

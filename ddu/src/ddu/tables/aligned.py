@@ -13,6 +13,7 @@ from ddu.align.run import AlignedRun
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import bin_metrics
 from ddu.metrics.metric import Need, OnBins
+from ddu.tables.delays import delays_on_bins
 from ddu.tables.mac import link_on_bins, mac_on_bins
 from ddu.tables.secondary import numbered, secondary_on_bins
 from ddu.tables.state import cc_on_bins, sockets_on_bins
@@ -24,14 +25,18 @@ def aligned_table(
     transport: pd.DataFrame,
     mac: pd.DataFrame | None,
     bins: Bins,
+    delays: pd.DataFrame | None = None,
 ) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Return the transport table with the columns of socket, congestion control, MAC and link, and
-    the columns that each of the logs in `run.tables` gave.
+    the columns that each of the logs in `run.tables` gave. `delays`: packets with explained delays.
     """
     parts = [transport]
     state = [_of_flow(run, flow, bins) for flow in flows] if _has_state(run) else []
     if any(len(own.columns) for own in state):
         parts.append(pd.concat(state, ignore_index=True))
+    if delays is not None:
+        own = [delays_on_bins(delays, flow, bins) for flow in flows]
+        parts.append(pd.concat(own, ignore_index=True))
     given: dict[str, list[str]] = {}
     ues = {}
     for ue in dict.fromkeys(f.flow.ue for f in flows):

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 TABLES = {
     "aligned": (
-        *("time", "flow", "captures", "sockets_on_bins", "mac", "phone", "link", "derived"),
+        *(
+            "time",
+            "flow",
+            "captures",
+            "sockets_on_bins",
+            "delays",
+            "mac",
+            "phone",
+            "link",
+            "derived",
+        ),
     ),
     "transport": ("time", "flow", "captures"),
     "mac": ("time", "mac", "phone"),
@@ -26,6 +36,7 @@ TABLES = {
     "cc": ("time",),
     "events": ("time", "events"),
     "delay_cdf": ("flow", "distribution"),
+    "delays": ("time", "flow", "packet_delays"),
     "iperf3": ("time", "flow", "iperf3"),
     "oai_l1": ("time", "log", "l1"),
     "oai_rrc": ("time", "log", "rrc"),

@@ -26,6 +26,9 @@ from ddu.tables.results import SUMMARY
 RESULTS = ("tables", "figures", "report.html")
 """The results of `ddu analyze` beside summary.json, which stands for a whole analysis."""
 
+NOT_FOR_PEOPLE = ("delays",)
+"""Tables of all packets, which are too long for CSV."""
+
 COMPUTED = ("transport", "aligned", "delay_cdf")
 """Tables whose numbers are computed, not copied from a source."""
 
@@ -63,7 +66,8 @@ def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:
         alignment = {b"ddu.alignment": json.dumps(table.attrs["alignment"]).encode()}
         arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **alignment})
     pyarrow.parquet.write_table(arrow, directory / f"{name}.parquet", compression="zstd")
-    pyarrow.csv.write_csv(rounded(arrow, name), directory / f"{name}.csv")
+    if name not in NOT_FOR_PEOPLE:
+        pyarrow.csv.write_csv(rounded(arrow, name), directory / f"{name}.csv")
 
 
 def rounded(table: pa.Table, name: str) -> pa.Table:

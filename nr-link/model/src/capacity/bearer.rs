@@ -63,7 +63,7 @@ impl<T> TraceBearer<T> {
         self.due.filter(|&next| next == due)?;
         self.begin = self.end();
         let (bytes, sent) = self.buffer.head()?;
-        let Waiting { packet, queued } = self.buffer.send(bytes - sent)?;
+        let Waiting { packet, queued } = self.buffer.send(bytes - sent, due)?;
         let overhead_bytes = u64::from(self.supply.overhead_bytes());
         self.counters.totals.bytes += u64::from(bytes) + overhead_bytes;
         self.counters.totals.header_bytes += overhead_bytes;
@@ -84,7 +84,8 @@ impl<T> TraceBearer<T> {
         let served = offered.saturating_sub(self.begin) / WORK_PER_BYTE;
         // The last byte stays until the packet's overhead is served too.
         let served = served.min(Work::from(bytes - 1)) as u32;
-        self.buffer.send(served.saturating_sub(sent));
+        // No packet leaves here, so the time does not matter.
+        self.buffer.send(served.saturating_sub(sent), 0);
     }
 
     /// Returns the totals with the capacity until `now`, including opportunities at `now`.

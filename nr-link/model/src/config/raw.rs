@@ -355,4 +355,5 @@ pub(super) struct Output {
     pub mac: PathBuf,
     pub link: PathBuf,
     pub summary: PathBuf,
+    pub delays: Option<PathBuf>,
 }

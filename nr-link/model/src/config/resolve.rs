@@ -89,6 +89,7 @@ fn resolve(raw: Raw, file: &Path) -> Result<ResolvedConfig, Problem> {
             mac: folder.join(raw.output.mac),
             link: folder.join(raw.output.link),
             summary: folder.join(raw.output.summary),
+            delays: raw.output.delays.map(|delays| folder.join(delays)),
         },
     })
 }

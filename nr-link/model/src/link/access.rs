@@ -47,6 +47,14 @@ impl<T> Access<T> {
         })
     }
 
+    /// Begins to account for why packets wait.
+    pub fn explain(&mut self) {
+        match self {
+            Self::Radio(radio) => radio.explain(),
+            Self::TraceDriven(trace) => trace.explain(),
+        }
+    }
+
     /// Returns when the next event is.
     pub fn next(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         match self {

@@ -51,11 +51,7 @@ fn floor_ms(mut link: Link<()>) -> PerDirection<f64> {
         let sent = probe * (SPACING + SHIFT);
         link.advance(sent);
         for from in [Port::Core { ue: UeId(0) }, Port::Ue(UeId(0))] {
-            let packet = Packet {
-                bytes: PROBE_BYTES,
-                ecn: Ecn::NotEct,
-                payload: (),
-            };
+            let packet = Packet::new(PROBE_BYTES, Ecn::NotEct, ());
             link.enqueue(from, packet, sent);
         }
         link.advance(sent + SPACING);

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::endpoints::Endpoints;
 use crate::channel::Channel;
 use crate::config::{PerDirection, RadioConfig, ResolvedConfig};
+use crate::delays::Part;
 use crate::ids::{CarrierId, UeId};
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::{Cell, CellSlot};
@@ -31,6 +32,8 @@ pub(super) struct RadioAccess<T> {
     next_tick: u64,
     /// Whether each UE has a retransmission in this slot. Kept so that no slot allocates memory.
     retransmits: Vec<bool>,
+    /// Whether buffers account for why packets wait.
+    explains: bool,
 }
 
 impl<T> RadioAccess<T> {
@@ -56,7 +59,18 @@ impl<T> RadioAccess<T> {
             grants: radio.carriers.iter().map(|_| VecDeque::new()).collect(),
             next_tick: 0,
             retransmits: vec![false; ues.len()],
+            explains: false,
             ues,
+        }
+    }
+
+    /// Begins to account for why packets wait.
+    pub fn explain(&mut self) {
+        self.explains = true;
+        let timing = &self.cell.timing;
+        for ue in &mut self.ues {
+            ue.dl.rlc.explain(timing.gnb_ahead());
+            ue.ul.rlc.explain(timing.ue_ahead());
         }
     }
 
@@ -152,6 +166,23 @@ impl<T> RadioAccess<T> {
                 ue.request(&self.cell, slot);
             }
         }
+        if self.explains {
+            self.explain_slot(start, tick);
+        }
+    }
+
+    /// Ends the slots of all carriers that start now in the accounts of why packets wait.
+    fn explain_slot(&mut self, start: Nanos, tick: u64) {
+        let carries_data = CarrierId::all(self.schedulers.len()).any(|carrier| {
+            let slot = self.cell.timing.slot_at(carrier, tick);
+            let free = |slot| self.cell.resources(carrier, slot, Direction::Uplink);
+            slot.and_then(free).is_some()
+        });
+        for ue in &mut self.ues {
+            let uplink = ue.uplink_wait(start, carries_data);
+            ue.dl.rlc.buffer.end_slot(start, Part::Slot);
+            ue.ul.rlc.buffer.end_slot(start, uplink);
+        }
     }
 
     /// Returns one sample for each UE.
@@ -220,21 +251,30 @@ impl<T> RadioAccess<T> {
             slot,
         };
         let (scheduler, received) = (&mut schedulers[carrier.0].dl, &mut ends.to_ues);
+        let whole = free.prb;
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_downlink(at);
             let prb = ues[ue].retransmit_downlink(at, free);
             ues[ue].depart_downlink(received);
             free = free.after_retransmission(prb.unwrap_or(0)).unwrap_or(free);
             retransmits[ue] = prb.is_some();
+            if retransmits[ue] {
+                ues[ue].dl.rlc.buffer.note(Part::Blocked);
+            }
         }
         let rate = |ue: UeId| ues[ue.0].downlink_bytes(cell, carrier, free);
         scheduler.sort(|ue| !retransmits[ue.0], rate);
         let mut index = 0;
         while let Some(ue) = scheduler.at(index).filter(|_| free.prb > 0) {
             let allocated = ues[ue.0].send_new_downlink(at, free);
+            ues[ue.0].note_downlink(allocated.prb, free.prb == whole);
             ues[ue.0].depart_downlink(received);
             free.prb -= allocated.prb;
             scheduler.allocated(ue, free.part(allocated.prb), allocated.bytes);
+            index += 1;
+        }
+        while let Some(ue) = scheduler.at(index) {
+            ues[ue.0].dl.rlc.buffer.note(Part::Priority);
             index += 1;
         }
         scheduler.end_slot();
@@ -273,6 +313,7 @@ impl<T> RadioAccess<T> {
             slot,
         };
         let (scheduler, grants) = (&mut schedulers[carrier.0].ul, &mut grants[carrier.0]);
+        let whole = free.prb;
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_uplink(now);
             ues[ue].depart_uplink(&mut ends.from_gnb);
@@ -280,17 +321,26 @@ impl<T> RadioAccess<T> {
             retransmits[ue] = grant.is_some();
             let prb = grant.as_ref().map_or(0, Grant::prb);
             free = free.after_retransmission(prb).unwrap_or(free);
+            if retransmits[ue] {
+                ues[ue].note_grant(now, granted, grant.as_ref(), false);
+            }
             grants.extend(grant);
         }
         let rate = |ue: UeId| ues[ue.0].uplink_bytes(cell, carrier, free);
         scheduler.sort(|ue| !retransmits[ue.0], rate);
         let mut index = 0;
         while let Some(ue) = scheduler.at(index).filter(|_| free.prb > 0) {
-            if let Some(grant) = ues[ue.0].grant_new(now, granted, free) {
+            let grant = ues[ue.0].grant_new(now, granted, free);
+            ues[ue.0].note_grant(now, granted, grant.as_ref(), free.prb == whole);
+            if let Some(grant) = grant {
                 free.prb -= grant.prb();
                 scheduler.allocated(ue, free.part(grant.prb()), grant.new_bytes());
                 grants.push_back(grant);
             }
+            index += 1;
+        }
+        while let Some(ue) = scheduler.at(index) {
+            ues[ue.0].note_grant(now, granted, None, false);
             index += 1;
         }
         scheduler.end_slot();

@@ -5,6 +5,7 @@ use super::endpoints::Endpoints;
 use crate::capacity::Supply;
 use crate::capacity::bearer::TraceBearer;
 use crate::config::{PerDirection, ResolvedConfig};
+use crate::delays::Part;
 use crate::ids::UeId;
 use crate::packet::UePacket;
 use crate::rlc::Buffer;
@@ -41,6 +42,14 @@ impl<T> TraceDriven<T> {
         match direction {
             Direction::Downlink => &mut self.ues[ue.0].dl,
             Direction::Uplink => &mut self.ues[ue.0].ul,
+        }
+    }
+
+    /// Begins to account for why packets wait.
+    pub fn explain(&mut self) {
+        for ue in &mut self.ues {
+            ue.dl.buffer.explain(Part::Service, 0);
+            ue.ul.buffer.explain(Part::Service, 0);
         }
     }
 

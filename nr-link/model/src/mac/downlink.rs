@@ -7,6 +7,7 @@ use super::harq::{Block, Feedback, Transmission};
 use super::serving::{Outcome, Serving};
 use super::ue::Ue;
 use crate::counters::Capacity;
+use crate::delays::Part;
 use crate::ids::CarrierId;
 use crate::packet::UePacket;
 use crate::time::Timeline;
@@ -116,6 +117,7 @@ impl<T> Ue<T> {
                 sdu_bytes: f64::from(payload.span.bytes()) + cell.ip_bytes(unused),
             },
             slot,
+            due: 0,
             buffer_status: 0,
         };
         self.send_down(at, Transmission { process, block });
@@ -123,6 +125,16 @@ impl<T> Ue<T> {
             prb: taken.prb,
             bytes,
         }
+    }
+
+    /// Notes why the UE keeps data that the slot could have carried: it has `prb` of its PRBs. `alone`: no other UE has a
+    /// part of the slot.
+    pub fn note_downlink(&mut self, prb: u16, alone: bool) {
+        self.dl.rlc.buffer.note(match prb {
+            0 => Part::Blocked,
+            _ if alone => Part::Service,
+            _ => Part::Priority,
+        });
     }
 
     fn send_down(&mut self, at: CellSlot, transmission: Transmission) {

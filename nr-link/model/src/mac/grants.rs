@@ -201,6 +201,16 @@ impl BufferStatus {
         self.known_bytes = self.known_bytes.saturating_sub(bytes);
     }
 
+    /// Returns whether the gNB knows of data that it has not granted.
+    pub fn knows_of_more(&self) -> bool {
+        self.known_bytes > 0
+    }
+
+    /// Returns whether the gNB knows of data that is still at the UE after the slots that start at `start`.
+    pub fn knows(&self, start: Nanos) -> bool {
+        self.known_bytes > 0 || self.granted.iter().any(|&(slot, _)| slot > start)
+    }
+
     /// Returns whether no message is in transit and the gNB knows of no data.
     pub fn is_idle(&self) -> bool {
         let requested = self.habits.is_some_and(|habits| habits.requested);

@@ -4,7 +4,7 @@
 use crate::counters::{Capacity, MAX_ROUNDS};
 use crate::ids::HarqId;
 use crate::rlc::Span;
-use crate::time::Slot;
+use crate::time::{Nanos, Slot};
 
 /// Processes of a UE and direction (TS 38.214 clause 5.1).
 const PROCESSES: usize = 16;
@@ -31,6 +31,8 @@ pub(crate) struct Block {
     pub capacity: Capacity,
     /// Slot of its first transmission.
     pub slot: Slot,
+    /// When it would have been decoded after that.
+    pub due: Nanos,
     /// Bytes left in the UE's buffer, as the block reports (uplink).
     pub buffer_status: u64,
 }

@@ -158,6 +158,9 @@ impl ServingDirection {
         let mcs = schemes.get(block.mcs);
         let effective_db = Constellation::of(mcs.bits_per_symbol).effective_db(sinr_db);
         block.round += 1;
+        if block.round == 1 {
+            block.due = outcome.decoded;
+        }
         block.sinr += self.estimated(block.prb, decibel::to_ratio(effective_db));
         let mut sinr_db = decibel::from_ratio(block.sinr);
         if self.spread_db > 0.0 {

@@ -11,11 +11,12 @@ use super::serving::{Outcome, Serving};
 use super::ue::Ue;
 use crate::config::Gnb;
 use crate::counters::Capacity;
+use crate::delays::Part;
 use crate::headers::{BUFFER_STATUS_BYTES, MOST_SEGMENT_BYTES, SHORTEST_SEGMENT_BYTES};
 use crate::ids::{CarrierId, HarqId};
 use crate::packet::UePacket;
 use crate::radio::tbs::Allocation;
-use crate::time::{Slot, Timeline};
+use crate::time::{Nanos, Slot, Timeline};
 
 /// The smallest grant that carries data: a buffer status report, and a segment with its headers.
 const LEAST_BYTES: u32 = BUFFER_STATUS_BYTES + MOST_SEGMENT_BYTES + SHORTEST_SEGMENT_BYTES;
@@ -139,6 +140,34 @@ impl<T> Ue<T> {
         }
     }
 
+    /// Returns why data that the UE still has after the slots that start at `start` waits, if nothing about these is
+    /// noted. `carries_data`: one of them carries uplink data.
+    pub fn uplink_wait(&self, start: Nanos, carries_data: bool) -> Part {
+        if self.buffer_status.unannounced() {
+            Part::Request
+        } else if carries_data || !self.buffer_status.knows(start) {
+            Part::Grant
+        } else {
+            Part::Slot
+        }
+    }
+
+    /// Notes why the UE will keep data in a later `slot` that the gNB decides about: it has the `grant`, or none.
+    /// `alone`: no other UE has a part of the slot.
+    pub fn note_grant(&mut self, now: CellSlot, slot: Slot, grant: Option<&Grant>, alone: bool) {
+        let reason = match grant.map(|grant| grant.content) {
+            Some(Content::Retransmission(_)) => Part::Blocked,
+            Some(Content::New { bytes, full, .. }) if f64::from(bytes) < full.bytes => Part::Grant,
+            Some(Content::New { .. }) if alone => Part::Service,
+            Some(Content::New { .. }) => Part::Priority,
+            None if !self.buffer_status.knows_of_more() => return,
+            None if alone => Part::Blocked,
+            None => Part::Priority,
+        };
+        let start = now.cell.timing.start(now.carrier, slot);
+        self.ul.rlc.buffer.note_for(start, reason);
+    }
+
     /// Sends the block of a grant.
     pub fn send_uplink(&mut self, cell: &Cell, grant: Grant) {
         let block = match grant.content {
@@ -239,6 +268,7 @@ impl<T> Ue<T> {
                 sdu_bytes: f64::from(payload.span.bytes()) + cell.ip_bytes(unused),
             },
             slot: grant.slot,
+            due: 0,
             buffer_status: left,
         }
     }

@@ -8,8 +8,10 @@ use crate::aqm::manager::{Action, CLASSIC, Head, L4S, Occupancy, QueueManager};
 use crate::aqm::{Aqm, queue_manager};
 use crate::config::{Queue, QueueLimit, ResolvedConfig};
 use crate::counters::DropCounters;
+use crate::delays::Part;
 use crate::ids::UeId;
 use crate::random::{Purpose, Stream};
+use crate::rlc::waits::Waits;
 use crate::{Direction, Ecn, Nanos, Packet};
 
 /// A packet in the buffer.
@@ -37,6 +39,8 @@ pub(crate) struct Buffer<T> {
     /// Bytes of the first packet that are already sent.
     head_sent: u32,
     pub dropped: DropCounters,
+    /// The account of why packets wait, of a link that explains delays.
+    waits: Option<Box<Waits>>,
 }
 
 impl<T> Buffer<T> {
@@ -54,6 +58,35 @@ impl<T> Buffer<T> {
             bytes: 0,
             head_sent: 0,
             dropped: DropCounters::default(),
+            waits: None,
+        }
+    }
+
+    /// Begins to account for why packets wait: for `reason` where nothing else is noted. They are in the buffer for
+    /// `ahead` before a slot can carry them.
+    pub fn explain(&mut self, reason: Part, ahead: Nanos) {
+        self.waits = Some(Box::new(Waits::new(reason, ahead)));
+    }
+
+    /// Notes in the account why the current slot does not carry all of the buffer.
+    pub fn note(&mut self, reason: Part) {
+        if let Some(waits) = &mut self.waits {
+            waits.note(reason);
+        }
+    }
+
+    /// Notes the same of the slot that starts at `slot`.
+    pub fn note_for(&mut self, slot: Nanos, reason: Part) {
+        if let Some(waits) = &mut self.waits {
+            waits.note_for(slot, reason);
+        }
+    }
+
+    /// Ends the slot that started at `start`; what is left waits for what was noted, or for `otherwise`.
+    pub fn end_slot(&mut self, start: Nanos, otherwise: Part) {
+        let is_empty = self.is_empty();
+        if let Some(waits) = &mut self.waits {
+            waits.end_slot(start, is_empty, otherwise);
         }
     }
 
@@ -102,6 +135,11 @@ impl<T> Buffer<T> {
             return self.drop(&packet);
         }
         self.bytes += u64::from(packet.bytes);
+        if let Some(waits) = &mut self.waits
+            && self.queues[queue].is_empty()
+        {
+            waits.enters_first(queue, now);
+        }
         self.queues[queue].push_back(Waiting {
             packet,
             queued: now,
@@ -142,17 +180,20 @@ impl<T> Buffer<T> {
             let first = self.queues[self.served].front_mut();
             self.managed = !first
                 .is_some_and(|first| drops(action, &mut first.packet, &mut self.dropped))
-                || !self.drop_first(self.served);
+                || !self.drop_first(self.served, now);
         }
     }
 
     /// Drops the first packet of a queue; returns false if the queue is empty.
-    fn drop_first(&mut self, queue: usize) -> bool {
+    fn drop_first(&mut self, queue: usize, now: Nanos) -> bool {
         let Some(Waiting { packet, .. }) = self.queues[queue].pop_front() else {
             return false;
         };
         self.bytes -= u64::from(packet.bytes);
         self.drop(&packet);
+        if let Some(waits) = &mut self.waits {
+            waits.dropped(now);
+        }
         true
     }
 
@@ -167,9 +208,9 @@ impl<T> Buffer<T> {
         Some((head.packet.bytes, self.head_sent))
     }
 
-    /// Sends the next `part` bytes of the next packet, which must have that many left. Returns the
+    /// Sends the next `part` bytes of the next packet, which must have that many left, at `now`. Returns the
     /// packet if they were its last.
-    pub fn send(&mut self, part: u32) -> Option<Waiting<T>> {
+    pub fn send(&mut self, part: u32, now: Nanos) -> Option<Waiting<T>> {
         let (bytes, sent) = self.head()?;
         self.bytes -= u64::from(part);
         self.head_sent = sent + part;
@@ -178,7 +219,11 @@ impl<T> Buffer<T> {
         }
         self.head_sent = 0;
         self.managed = false;
-        self.queues[self.served].pop_front()
+        let mut sent = self.queues[self.served].pop_front();
+        if let (Some(waits), Some(Waiting { packet, queued })) = (&mut self.waits, &mut sent) {
+            waits.sent(packet, self.served, *queued, now);
+        }
+        sent
     }
 
     /// Returns how many bytes of the next packet are already sent.

@@ -60,11 +60,7 @@ pub fn link<T>(config: &ResolvedConfig, scenario: &Scenario) -> Link<T> {
 }
 
 pub fn packet<T>(bytes: u32, payload: T) -> Packet<T> {
-    Packet {
-        bytes,
-        ecn: Ecn::NotEct,
-        payload,
-    }
+    Packet::new(bytes, Ecn::NotEct, payload)
 }
 
 /// Keeps the queue of a direction full for `duration` and returns the packets delivered.

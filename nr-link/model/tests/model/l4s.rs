@@ -133,11 +133,7 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
     while now < DURATION {
         for (index, sender) in senders.iter_mut().enumerate() {
             while sender.may_send() {
-                let packet = Packet {
-                    bytes: BYTES,
-                    ecn: sender.ecn(),
-                    payload: (index, sender.next, now),
-                };
+                let packet = Packet::new(BYTES, sender.ecn(), (index, sender.next, now));
                 link.enqueue(Port::Core { ue: UeId(0) }, packet, now);
                 sender.next += 1;
             }

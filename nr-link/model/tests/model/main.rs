@@ -10,6 +10,7 @@ mod changes;
 mod channel_statistics;
 mod config;
 mod conservation;
+mod explained;
 mod fuzz_seeds;
 mod golden;
 mod l4s;

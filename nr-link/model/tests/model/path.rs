@@ -133,11 +133,7 @@ fn two_queues_each_keep_their_order_and_the_counters_add_up() {
     for mut link in [link(&config, &flat(12.0)), link(&config, &slow)] {
         let (mut out, mut entered) = (Vec::new(), 0);
         for (number, (bytes, ecn, now)) in mixed().enumerate() {
-            let packet = Packet {
-                bytes,
-                ecn,
-                payload: (number, ecn),
-            };
+            let packet = Packet::new(bytes, ecn, (number, ecn));
             entered += u64::from(bytes);
             link.enqueue(DOWN, packet, now);
             out.extend(std::iter::from_fn(|| link.dequeue()));

@@ -67,11 +67,7 @@ fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
     while now < DURATION {
         for (index, flow) in flows.iter_mut().enumerate() {
             while flow.may_send() {
-                let packet = Packet {
-                    bytes: 1500,
-                    ecn,
-                    payload: (index, flow.next),
-                };
+                let packet = Packet::new(1500, ecn, (index, flow.next));
                 link.enqueue(Port::Core { ue: UeId(0) }, packet, now);
                 flow.next += 1;
             }

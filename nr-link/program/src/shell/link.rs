@@ -56,6 +56,7 @@ fn outputs(folder: &Path) -> nr_link_model::config::Output {
         mac: folder.join("mac.csv"),
         link: folder.join("link.csv"),
         summary: folder.join("link-summary.json"),
+        delays: None,
     }
 }
 

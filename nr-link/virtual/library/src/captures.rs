@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use nr_link_model::delays::Captured;
+
 use crate::pcap::PcapFile;
 
 const LINKTYPE_RAW: u32 = 101;
@@ -10,7 +12,8 @@ const LINKTYPE_RAW: u32 = 101;
 /// One optional capture for each device.
 #[derive(Debug)]
 pub struct Captures {
-    files: Vec<Option<PcapFile>>,
+    /// Each with the packets in it so far.
+    files: Vec<(Option<PcapFile>, u32)>,
     captured_bytes: usize,
 }
 
@@ -23,27 +26,35 @@ impl Captures {
         let create = |path| PcapFile::create(path, LINKTYPE_RAW, captured_bytes);
         Ok(Self {
             files: files
-                .map(|path| path.map(create).transpose())
-                .collect::<Result<_, _>>()?,
+                .map(|path| Ok((path.map(create).transpose()?, 0)))
+                .collect::<Result<_, String>>()?,
             captured_bytes: captured_bytes as usize,
         })
     }
 
     /// Whether there is any.
     pub fn any(&self) -> bool {
-        self.files.iter().any(Option::is_some)
+        self.files.iter().any(|(file, _)| file.is_some())
     }
 
-    /// Records a packet of `length` bytes that starts with `head`.
-    pub fn record(&mut self, device: usize, head: &[u8], length: u32, utc_ns: u64) {
-        if let Some(Some(file)) = self.files.get_mut(device) {
+    /// Records a packet of `length` bytes that starts with `head`; returns where it is captured.
+    pub fn record(&mut self, device: usize, head: &[u8], length: u32, utc_ns: u64) -> Captured {
+        let mut captured = Captured {
+            utc_ns: utc_ns as i64,
+            frame: 0,
+        };
+        if let Some((Some(file), frames)) = self.files.get_mut(device) {
             let kept = &head[..head.len().min(self.captured_bytes)];
             file.append(utc_ns, [kept, &[]], length);
+            *frames += 1;
+            captured.frame = *frames;
         }
+        captured
     }
 
     /// Passes everything to the disk.
     pub fn flush(&mut self) {
-        self.files.iter_mut().flatten().for_each(PcapFile::flush);
+        let files = self.files.iter_mut().filter_map(|(file, _)| file.as_mut());
+        files.for_each(PcapFile::flush);
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use nr_link_model::{Ecn, Port};
 use serde_json::Value;
 
+use crate::explained::Explanation;
 use crate::handle::Handle;
 use crate::summary::Counts;
 
@@ -15,6 +16,8 @@ pub struct Arrival {
     pub handle: u64,
     pub device: u32,
     pub congestion_experienced: bool,
+    /// The account of its delay, of a link that explains delays.
+    pub explanation: Option<Explanation>,
 }
 
 /// The link, in its own time: nanoseconds since its start.

@@ -7,6 +7,7 @@
 
 mod captures;
 mod carrier;
+mod explained;
 mod handle;
 mod interface;
 mod link;

@@ -14,6 +14,7 @@ use nr_link_virtual_plan::{Plan, RADIO, Report, Run};
 
 use crate::captures::Captures;
 use crate::carrier::{Arrival, Carrier};
+use crate::explained::Explained;
 use crate::fail;
 use crate::handle::{Handle, Lost};
 use crate::model_link::ModelLink;
@@ -53,6 +54,7 @@ pub struct VirtualLink {
     link_start: Option<PathBuf>,
     reports: Reports,
     captures: Captures,
+    explained: Option<Explained>,
     sockets: SocketSamples,
     traces: BTreeMap<u32, Trace>,
 }
@@ -77,6 +79,9 @@ impl VirtualLink {
         if let Some(folder) = &run.samples {
             config.output.mac = folder.join("mac.csv");
             config.output.summary = folder.join("link-summary.json");
+            if let Some(delays) = &mut config.output.delays {
+                *delays = folder.join("delays.npy");
+            }
         }
         let captures = Captures::create(
             run.hosts.iter().map(|host| host.capture.as_deref()),
@@ -86,6 +91,8 @@ impl VirtualLink {
         let sampled_devices = (0..).zip(&run.hosts);
         let sampled_devices = sampled_devices.filter(|(_, host)| host.sockets.is_some());
         let (mtu_bytes, summary) = (config.mtu_bytes, config.output.summary.clone());
+        let explained = config.output.delays.as_deref().map(Explained::create);
+        let explained = explained.transpose()?;
         let (carrier, moderation_ns) = carrier(&run, link)?;
         let settings = Settings {
             devices: run.hosts.len() as u32,
@@ -120,6 +127,7 @@ impl VirtualLink {
             start_utc_ns: 0,
             link_start: run.link_start,
             captures,
+            explained,
             carrier,
             summary,
             lost,
@@ -146,7 +154,8 @@ impl VirtualLink {
         length: u32,
         now: u64,
     ) -> bool {
-        self.captures
+        let sent = self
+            .captures
             .record(device, head, length, self.start_utc_ns as u64 + now);
         let from = match device {
             0 => match destination(head).and_then(|address| self.ue_of.get(&address)) {
@@ -158,6 +167,9 @@ impl VirtualLink {
             },
             number => Port::Ue(UeId(number - 1)),
         };
+        if let Some(explained) = &mut self.explained {
+            explained.sent(handle, sent);
+        }
         let handle = Handle::new(handle, self.lost);
         let ecn = Ecn::from_bits(traffic_class(head));
         self.carrier.enqueue(from, handle, length, ecn, now);
@@ -178,15 +190,24 @@ impl VirtualLink {
 
     /// The next packet that is due.
     pub fn dequeue(&mut self) -> Option<Arrival> {
-        let arrival = self.carrier.dequeue()?;
+        let mut arrival = self.carrier.dequeue()?;
+        if let (Some(explained), Some(explanation)) =
+            (&mut self.explained, arrival.explanation.take())
+        {
+            explained.leaves(arrival.handle, explanation);
+        }
         self.counts.delivered += 1;
         Some(arrival)
     }
 
     /// A packet enters a host by `device`.
     pub fn delivered(&mut self, device: usize, head: &[u8], length: u32, now: u64) {
-        self.captures
+        let received = self
+            .captures
             .record(device, head, length, self.start_utc_ns as u64 + now);
+        if let Some(explained) = &mut self.explained {
+            explained.received(received, head, length, self.start_utc_ns);
+        }
     }
 
     /// The TCP sockets of a sampled host.
@@ -214,6 +235,9 @@ impl VirtualLink {
     /// Completes the files.
     pub fn close(&mut self, now: u64) {
         self.captures.flush();
+        if let Some(explained) = &mut self.explained {
+            explained.close();
+        }
         self.sockets.flush();
         self.traces.values_mut().for_each(Trace::flush);
         let summary = self.carrier.close(&self.counts, now);
@@ -252,13 +276,14 @@ fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), Str
                 "a radio has one UE. Leave the others out of the link's configuration.".into(),
             );
         }
+        let explains = link.config.output.delays.is_some();
         let delay_ns = PerDirection {
             dl: link.config.path.dl.delay,
             ul: link.config.path.ul.delay,
         };
         // SAFETY: the launcher passed it for this one use.
         let radio = unsafe { UnixStream::from_raw_fd(RADIO) };
-        return Ok((Box::new(RadioLink::over(radio, delay_ns)?), 0));
+        return Ok((Box::new(RadioLink::over(radio, delay_ns, explains)?), 0));
     }
     let (model, moderation_ns) = ModelLink::open(link)?;
     Ok((Box::new(model), moderation_ns))

@@ -9,6 +9,7 @@ use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, ResolvedLink, Sourc
 use serde_json::Value;
 
 use crate::carrier::{Arrival, Carrier, device_of};
+use crate::explained::Explanation;
 use crate::handle::Handle;
 use crate::output_file::OutputFile;
 use crate::summary::{Counts, summary};
@@ -36,7 +37,10 @@ impl ModelLink {
             Source::Radio(_) => 0,
             Source::Capacity(_) => MODERATION_NS,
         };
-        let link = Link::new(&config, source).map_err(|problem| problem.to_string())?;
+        let mut link = Link::new(&config, source).map_err(|problem| problem.to_string())?;
+        if config.output.delays.is_some() {
+            link.explain();
+        }
         let mut mac = OutputFile::create(&config.output.mac)?;
         mac.append(|file| writeln!(file, "{}", csv_header()));
         let opened = Self {
@@ -67,11 +71,7 @@ impl Carrier for ModelLink {
     }
 
     fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, ecn: Ecn, now: u64) {
-        let packet = Packet {
-            bytes,
-            ecn,
-            payload: handle,
-        };
+        let packet = Packet::new(bytes, ecn, handle);
         self.link.enqueue(from, packet, now);
     }
 
@@ -86,10 +86,17 @@ impl Carrier for ModelLink {
 
     fn dequeue(&mut self) -> Option<Arrival> {
         let delivery = self.link.dequeue()?;
+        let explanation = delivery.packet.delays.map(|delays| Explanation {
+            delays,
+            left: delivery.due,
+            ue: delivery.to.ue(),
+            direction: delivery.to.direction(),
+        });
         Some(Arrival {
             handle: delivery.packet.payload.delivered(),
             device: device_of(delivery.to),
             congestion_experienced: delivery.ce,
+            explanation,
         })
     }
 

@@ -2,7 +2,7 @@
 //! A file that the run writes. What the disk refuses ends the run.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::fail;
@@ -31,6 +31,15 @@ impl OutputFile {
         if let Err(error) = write(&mut self.file) {
             fail(cannot_write(&self.path, &error));
         }
+    }
+
+    /// Writes `content` over the start of the file, and passes everything to the disk. Nothing can be appended after it.
+    pub fn replace_start(&mut self, content: &[u8]) {
+        self.append(|file| {
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(content)?;
+            file.flush()
+        });
     }
 
     /// Passes everything to the disk.

@@ -10,11 +10,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 
 use nr_link_model::config::PerDirection;
-use nr_link_model::{Ecn, Port, UeId};
+use nr_link_model::{Delays, Ecn, Part, Port, UeId};
 use nr_link_virtual_plan::radio::{Account, Answer, Request, Sent, State};
 use serde_json::{Value, json};
 
 use crate::carrier::{Arrival, Carrier, device_of};
+use crate::explained::Explanation;
 use crate::fail;
 use crate::handle::Handle;
 use crate::summary::Counts;
@@ -25,6 +26,38 @@ const LOST_AFTER_NS: u64 = 1_000_000_000;
 const TOLERATED_RATIO: f64 = 0.01;
 const UE: UeId = UeId(0);
 
+/// A packet before, in or after the radio.
+#[derive(Debug)]
+struct Carried {
+    handle: Handle,
+    /// When it entered the link, reached the radio, and began its first slot there.
+    entered: u64,
+    reached: u64,
+    begun: u64,
+}
+
+impl Carried {
+    /// Returns where its delay went: the radio came out with it at `out`, and it left the link at `left`.
+    fn delays(&self, out: u64, left: u64) -> Box<Delays> {
+        let mut delays = Delays::new(self.entered);
+        for (part, time) in [
+            (Part::Path, self.reached - self.entered + left - out),
+            (Part::Slot, self.begun - self.reached),
+            (Part::Radio, out - self.begun),
+        ] {
+            delays.parts[part as usize] = time;
+        }
+        Box::new(delays)
+    }
+}
+
+/// A packet that the radio has come out with, and when it did.
+#[derive(Debug)]
+struct Arrived {
+    packet: Carried,
+    out: u64,
+}
+
 /// The packets of one direction.
 #[derive(Debug, Default)]
 struct DirectionPackets {
@@ -32,9 +65,9 @@ struct DirectionPackets {
     /// Before the radio, with the time at which they reach it.
     before: VecDeque<(u64, Sent)>,
     /// Before or in the radio.
-    packets: BTreeMap<u64, Handle>,
+    packets: BTreeMap<u64, Carried>,
     /// After the radio, with the time at which they arrive.
-    after: VecDeque<(u64, Handle)>,
+    after: VecDeque<(u64, Arrived)>,
     /// Times at which the highest number so far came out.
     highest: VecDeque<(u64, u64)>,
     lost: u64,
@@ -43,8 +76,9 @@ struct DirectionPackets {
 impl DirectionPackets {
     fn arrive(&mut self, numbers: &[u64], now: u64, delay_ns: u64) {
         for number in numbers {
-            if let Some(handle) = self.packets.remove(number) {
-                self.after.push_back((now + delay_ns, handle));
+            if let Some(packet) = self.packets.remove(number) {
+                let arrived = Arrived { packet, out: now };
+                self.after.push_back((now + delay_ns, arrived));
             }
         }
         let before = self.highest.back().map_or(0, |&(_, number)| number);
@@ -63,7 +97,13 @@ impl DirectionPackets {
     /// Returns what reaches the radio until now.
     fn due(&mut self, now: u64) -> Vec<Sent> {
         let count = self.before.partition_point(|&(at, _)| at <= now);
-        self.before.drain(..count).map(|(_, sent)| sent).collect()
+        let due: Vec<Sent> = self.before.drain(..count).map(|(_, sent)| sent).collect();
+        for (number, _) in &due {
+            if let Some(packet) = self.packets.get_mut(number) {
+                packet.begun = now;
+            }
+        }
+        due
     }
 }
 
@@ -84,11 +124,17 @@ pub struct RadioLink {
     behind_ns: PerDirection<u64>,
     dl: DirectionPackets,
     ul: DirectionPackets,
+    explains: bool,
 }
 
 impl RadioLink {
-    /// Talks to a radio through `requests`; `behind_ns`: delay of the path between it and the server.
-    pub fn over(requests: UnixStream, behind_ns: PerDirection<u64>) -> Result<Self, String> {
+    /// Talks to a radio through `requests`; `behind_ns`: delay of the path between it and the server;
+    /// `explains`: whether packets have an account of their delay.
+    pub fn over(
+        requests: UnixStream,
+        behind_ns: PerDirection<u64>,
+        explains: bool,
+    ) -> Result<Self, String> {
         let answers = requests.try_clone();
         let answers = answers.map_err(|error| format!("the connection to the radio: {error}"))?;
         let answers = BufReader::new(answers);
@@ -103,6 +149,7 @@ impl RadioLink {
             behind_ns,
             dl: DirectionPackets::default(),
             ul: DirectionPackets::default(),
+            explains,
         })
     }
 
@@ -181,7 +228,13 @@ impl Carrier for RadioLink {
             Port::Ue(_) => (&mut self.ul, now),
         };
         way.last_number += 1;
-        way.packets.insert(way.last_number, handle);
+        let packet = Carried {
+            handle,
+            entered: now,
+            reached: at,
+            begun: at,
+        };
+        way.packets.insert(way.last_number, packet);
         way.before.push_back((at, (way.last_number, bytes)));
     }
 
@@ -203,11 +256,18 @@ impl Carrier for RadioLink {
         let ports = [Port::Ue(UE), Port::Core { ue: UE }];
         for (way, port) in [&mut self.dl, &mut self.ul].into_iter().zip(ports) {
             if way.after.front().is_some_and(|&(at, _)| at <= self.now) {
-                let (_, handle) = way.after.pop_front()?;
+                let (left, Arrived { packet, out }) = way.after.pop_front()?;
+                let explanation = self.explains.then(|| Explanation {
+                    delays: packet.delays(out, left),
+                    left,
+                    ue: UE,
+                    direction: port.direction(),
+                });
                 return Some(Arrival {
-                    handle: handle.delivered(),
+                    handle: packet.handle.delivered(),
                     device: device_of(port),
                     congestion_experienced: false,
+                    explanation,
                 });
             }
         }
@@ -321,7 +381,7 @@ mod tests {
             dl: behind_ns,
             ul: behind_ns,
         };
-        let mut link = RadioLink::over(radio, behind_ns).unwrap();
+        let mut link = RadioLink::over(radio, behind_ns, false).unwrap();
         link.start(0);
         link
     }

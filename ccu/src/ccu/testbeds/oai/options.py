@@ -122,6 +122,12 @@ class OaiOptions(TestbedOptions):
                 "leave it out, or add --lockstep",
                 key="dl_delay_ms",
             )
+        if experiment.explain and not self.lockstep:
+            raise invalid(
+                "in real time OpenAirInterface does not state the delay of packets",
+                "leave it out, or add --lockstep",
+                key="explain",
+            )
         if experiment.ues > 1 and self.lockstep:
             raise invalid(
                 f"{experiment.ues}: in lockstep there is one UE",

@@ -129,7 +129,13 @@ class PhoneOptions(TestbedOptions):
         return self.model_copy(update={"place": place, "note": note})
 
     def refuse(self, experiment: Experiment) -> None:
-        """Refuse traffic other than TCP for a duration."""
+        """Refuse traffic other than TCP for a duration, and what only a link of ours knows."""
+        if experiment.explain:
+            raise invalid(
+                "a phone does not say where the delay of its packets goes",
+                "leave it out",
+                key="explain",
+            )
         if experiment.traffic != traffic.default():
             raise invalid(
                 "a phone's traffic is TCP, for the run's duration or --max-bytes",

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Explained delays: for any link and arrivals, the parts of each packet's delay add up to it exactly, and explaining
+//! changes nothing; and with a cause removed, its part is gone while the others stay within what that implies.
+
+use crate::common::{MS, capacity_scenario, config, flat, link, packet};
+use nr_link_model::scenario::Scenario;
+use nr_link_model::{Delays, Link, Nanos, Part, Port, ResolvedConfig, UeId};
+use proptest::prelude::*;
+
+const TDD: &str = "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}";
+const ADAPTATION: &str = "link_adaptation: {olla: {bler_target: 0.1}}";
+const SLOT: Nanos = MS / 2;
+
+/// A packet: ns since the last one, bytes, whether it is downlink, and a number that chooses its UE.
+type Arrivals = Vec<(Nanos, u32, bool, usize)>;
+
+fn arrivals() -> impl Strategy<Value = Arrivals> {
+    // Bursts and pauses: of each three packets, two come within a slot.
+    let gap = prop_oneof![0..SLOT, 0..SLOT, 0..6 * MS];
+    prop::collection::vec((gap, 28..=1500u32, any::<bool>(), 0..8usize), 50..300)
+}
+
+/// A packet as it left: number, time, account.
+type Left = (usize, Nanos, Option<Box<Delays>>);
+
+/// Runs a link with these arrivals from 50 ms on, until 300 ms after the last; returns what was delivered.
+fn run(
+    config: &ResolvedConfig,
+    scenario: &Scenario,
+    arrivals: &Arrivals,
+    explains: bool,
+) -> Vec<Left> {
+    let mut link: Link<usize> = link(config, scenario);
+    if explains {
+        link.explain();
+    }
+    let mut left = Vec::new();
+    let mut now = 50 * MS;
+    for (number, &(gap, bytes, down, ue)) in arrivals.iter().enumerate() {
+        now += gap;
+        let ue = UeId(ue % link.ues());
+        let from = if down {
+            Port::Core { ue }
+        } else {
+            Port::Ue(ue)
+        };
+        link.enqueue(from, packet(bytes, number), now);
+    }
+    link.advance(now + 300 * MS);
+    while let Some(delivery) = link.dequeue() {
+        left.push((
+            delivery.packet.payload,
+            delivery.due,
+            delivery.packet.delays,
+        ));
+    }
+    left
+}
+
+/// Returns when each packet arrives.
+fn times(arrivals: &Arrivals) -> Vec<Nanos> {
+    let mut now = 50 * MS;
+    let after = |&(gap, ..): &(Nanos, u32, bool, usize)| {
+        now += gap;
+        now
+    };
+    arrivals.iter().map(after).collect()
+}
+
+/// Checks that all parts add up to the delay, of every packet, and that explaining changes no delivery.
+fn check(config: &ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {
+    let explained = run(config, scenario, arrivals, true);
+    let entered = times(arrivals);
+    for (number, due, delays) in &explained {
+        let delays = delays.as_ref().expect("each packet has an account");
+        assert_eq!(delays.entered, entered[*number]);
+        assert_eq!(
+            delays.total(),
+            due - delays.entered,
+            "packet {number}: {delays:?}"
+        );
+    }
+    let plain = run(config, scenario, arrivals, false);
+    assert!(plain.iter().all(|(.., delays)| delays.is_none()));
+    let deliveries = |all: &[Left]| all.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>();
+    assert_eq!(deliveries(&plain), deliveries(&explained));
+}
+
+/// The radio of an experiment: lines of `link.yaml` in place of others, and the SINR.
+fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f64)> {
+    let duplex = prop_oneof![
+        Just(TDD.to_owned()),
+        Just("duplex: fdd".to_owned()),
+        Just(TDD.replace("DDDDDDDSUU", "DDDSU")),
+    ];
+    let secondary = prop_oneof![
+        3 => Just(""),
+        1 => Just("\n  secondary: [{}]"),
+        1 => Just("\n  secondary: [{carrier_ghz: 28, numerology: 3, prb: 66}]"),
+        1 => Just("\n  secondary: [{carrier_ghz: 0.8, numerology: 0, prb: 52, duplex: fdd}]"),
+    ];
+    let scheduler = prop_oneof![
+        Just(""),
+        Just("\n  scheduler: max_ci"),
+        Just("\n  scheduler: proportional_fair"),
+    ];
+    let adaptation = prop_oneof![
+        Just((ADAPTATION.to_owned(), 20.0)),
+        Just((ADAPTATION.to_owned(), 3.0)),
+        // Blocks fail now and then, or nearly always.
+        Just((
+            "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: am}".to_owned(),
+            1.0
+        )),
+        Just((
+            "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: um}".to_owned(),
+            0.0
+        )),
+        Just((
+            "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: am}".to_owned(),
+            -3.7
+        )),
+        Just((
+            "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: um}".to_owned(),
+            -3.7
+        )),
+        Just(("gnb_profile: oai-2026.w11".to_owned(), 20.0)),
+    ];
+    (duplex, secondary, scheduler, adaptation).prop_map(
+        |(duplex, secondary, scheduler, (adaptation, sinr_db))| {
+            let is_oai = adaptation.starts_with("gnb_profile");
+            let secondary = if is_oai { "" } else { secondary };
+            let duplex = if is_oai { TDD.to_owned() } else { duplex };
+            let changes = vec![
+                (TDD, format!("{duplex}{secondary}{scheduler}")),
+                (ADAPTATION, adaptation),
+            ];
+            (changes, sinr_db)
+        },
+    )
+}
+
+/// Path, queues and UEs of an experiment.
+fn surroundings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
+    let queue = prop_oneof![
+        Just("{packets: 3200}"),
+        Just("{packets: 20}"),
+        Just("{packets: 100, aqm: {codel: {}}}"),
+        Just("{packets: 100, aqm: {pie: {}}}"),
+        Just("{packets: 100, aqm: {dualpi2: {}}}"),
+    ];
+    let line = prop_oneof![
+        Just("{delay_ms: 0, loss_ratio: 0.0}"),
+        Just("{delay_ms: 7.3, loss_ratio: 0.05}"),
+        Just("{delay_ms: 3, loss_ratio: 0, rate_mbps: 8, queue: {packets: 40}}"),
+    ];
+    (queue, line, 1..4usize).prop_map(|(queue, line, ues)| {
+        let names = (1..=ues).map(|ue| format!("{{name: ue{ue}, addresses: [10.0.0.{ue}]}}"));
+        vec![
+            ("dl: {packets: 3200}", format!("dl: {queue}")),
+            ("ul: {packets: 3200}", format!("ul: {queue}")),
+            (
+                "dl: {delay_ms: 10.0, loss_ratio: 0.0}",
+                format!("dl: {line}"),
+            ),
+            (
+                "ul: {delay_ms: 10.0, loss_ratio: 0.0}",
+                format!("ul: {line}"),
+            ),
+            ("prb: 106", "prb: 24".to_owned()),
+            ("{name: ue1}", names.collect::<Vec<_>>().join(", ")),
+        ]
+    })
+}
+
+fn changed(changes: &[(&'static str, String)]) -> ResolvedConfig {
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|(from, to)| (*from, to.as_str()))
+        .collect();
+    config(&changes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn over_any_radio_the_parts_are_the_delay(
+        arrivals in arrivals(), (radio, sinr_db) in radios(), around in surroundings(),
+    ) {
+        check(&changed(&[radio, around].concat()), &flat(sinr_db), &arrivals);
+    }
+
+    #[test]
+    fn over_any_capacity_the_parts_are_the_delay(
+        arrivals in arrivals(), mbps in 1.0..50.0, around in surroundings(),
+    ) {
+        let scenario = capacity_scenario(&format!("{{dl: {{constant_mbps: {mbps}}}, ul: {{constant_mbps: {}}}}}", mbps / 2.0));
+        check(&changed(&around), &scenario, &arrivals);
+    }
+}
+
+/// Returns the accounts by packet; a packet that was lost has none.
+fn accounts(
+    config: &ResolvedConfig,
+    scenario: &Scenario,
+    arrivals: &Arrivals,
+) -> Vec<Option<Delays>> {
+    let mut accounts = vec![None; arrivals.len()];
+    for (number, _, delays) in run(config, scenario, arrivals, true) {
+        accounts[number] = delays.map(|delays| *delays);
+    }
+    accounts
+}
+
+/// Returns the sum of a part over all packets that both runs delivered, in each.
+fn sums(before: &[Option<Delays>], after: &[Option<Delays>], part: Part) -> (Nanos, Nanos) {
+    let both = before.iter().zip(after);
+    let both = both.filter_map(|(before, after)| Some((before.as_ref()?, after.as_ref()?)));
+    both.fold((0, 0), |(sum, other), (before, after)| {
+        (sum + before.of(part), other + after.of(part))
+    })
+}
+
+/// Packets at all phases of the TDD pattern, in both directions, so far apart that none meets another.
+fn single_packets(count: usize) -> Arrivals {
+    (0..count)
+        .map(|number| (40 * MS + 137_000, 1200, number % 2 == 0, 0))
+        .collect()
+}
+
+/// The same packets in trains of ten.
+fn trains(count: usize) -> Arrivals {
+    let gap = |number: usize| {
+        if number.is_multiple_of(10) {
+            25 * MS + 137_000
+        } else {
+            50_000
+        }
+    };
+    (0..count)
+        .map(|number| (gap(number), 1200, (number / 10) % 2 == 0, 0))
+        .collect()
+}
+
+const FIXED: (&str, &str) = (ADAPTATION, "link_adaptation: {fixed_mcs: 9}");
+const NARROW: (&str, &str) = ("prb: 106", "prb: 24");
+/// At 3.2 dB some blocks of MCS 9 fail, and at 40 dB none.
+const FAILING_DB: f64 = 3.2;
+
+#[test]
+fn without_block_errors_recovery_is_gone_and_nothing_else_grows() {
+    let config = config(&[FIXED, NARROW]);
+    let arrivals = trains(600);
+    let before = accounts(&config, &flat(FAILING_DB), &arrivals);
+    let after = accounts(&config, &flat(40.0), &arrivals);
+    let (harq, order) = (
+        sums(&before, &after, Part::Harq),
+        sums(&before, &after, Part::Order),
+    );
+    assert!(harq.0 > 0 && order.0 > 0);
+    assert_eq!((harq.1, order.1), (0, 0));
+    assert_eq!(sums(&before, &after, Part::Rlc).1, 0);
+    // The MCS is fixed, so a block takes as long; a packet can only be earlier, and each wait before its block be shorter.
+    let same = [Part::Path, Part::Line, Part::Transmission];
+    for (before, after) in before.iter().zip(&after) {
+        let (Some(before), Some(after)) = (before, after) else {
+            continue;
+        };
+        same.iter()
+            .for_each(|&part| assert_eq!(before.of(part), after.of(part)));
+        assert!(after.total() <= before.total());
+    }
+}
+
+#[test]
+fn with_fdd_no_packet_waits_longer_than_a_slot_for_its_direction() {
+    let (tdd, fdd) = (config(&[NARROW]), config(&[NARROW, (TDD, "duplex: fdd")]));
+    let arrivals = single_packets(200);
+    let before = accounts(&tdd, &flat(40.0), &arrivals);
+    let after = accounts(&fdd, &flat(40.0), &arrivals);
+    let waited = |accounts: &[Option<Delays>]| {
+        let waits = accounts.iter().flatten().map(|one| one.of(Part::Slot));
+        waits.max().unwrap_or_default()
+    };
+    assert!(waited(&before) > SLOT);
+    assert!(waited(&after) <= SLOT);
+    for part in [
+        Part::Path,
+        Part::Line,
+        Part::Transmission,
+        Part::Queue,
+        Part::Harq,
+        Part::Order,
+    ] {
+        let (before, after) = sums(&before, &after, part);
+        assert_eq!(before, after, "{part:?}");
+    }
+    // A request, a report and a grant take slots too: with more slots for them they can only be sooner.
+    for part in [Part::Request, Part::Grant] {
+        let (before, after) = sums(&before, &after, part);
+        assert!(after <= before, "{part:?}");
+    }
+}
+
+#[test]
+fn a_lone_ue_waits_for_no_other() {
+    let config = config(&[(
+        "{name: ue1}",
+        "{name: ue1, addresses: [10.0.0.1]}, {name: ue2, addresses: [10.0.0.2]}",
+    )]);
+    let busy: Arrivals = (0..8000)
+        .map(|number| (20_000, 1500, true, usize::from(number % 20 != 0)))
+        .collect();
+    let alone: Arrivals = {
+        let times = times(&busy);
+        let own = (0..busy.len()).step_by(20);
+        let mut last = 50 * MS;
+        own.map(|number| {
+            let gap = times[number] - std::mem::replace(&mut last, times[number]);
+            (gap, 1500, true, 0)
+        })
+        .collect()
+    };
+    let with_others = accounts(&config, &flat(10.0), &busy);
+    let with_others: Vec<_> = with_others.into_iter().step_by(20).collect();
+    let alone = accounts(&config, &flat(10.0), &alone);
+    let (before, after) = sums(&with_others, &alone, Part::Priority);
+    assert!(before > 0);
+    assert_eq!(after, 0);
+    for part in [Part::Path, Part::Line] {
+        let (before, after) = sums(&with_others, &alone, part);
+        assert_eq!(before, after, "{part:?}");
+    }
+    // Its own packets before it wait for others no longer.
+    let (before, after) = sums(&with_others, &alone, Part::Queue);
+    assert!(after < before);
+}
