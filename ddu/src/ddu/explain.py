@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened to packets, in words: `ddu explain`."""
+"""The delay of single packets in words: `ddu explain`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SENTENCES = {
     "radio": "inside of the radio, which states no reasons",
     "receiver": "in the receiving host, between the link and its capture",
 }
-"""What each part of a delay is."""
+"""The cause of each part of a delay, in words."""
 
 
 def at(path: Path, t_s: float, most: int = 3) -> str:

@@ -72,7 +72,7 @@ def _mean_over_time(
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         mean = np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
-    time_s: Float = np.arange(longest) * (DRAWN_MS / 1e3)
+    time_s = np.arange(longest, dtype=np.float64) * (DRAWN_MS / 1e3)
     return time_s, np.asarray(mean * column.units.scale, dtype=np.float64)
 
 

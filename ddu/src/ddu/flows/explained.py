@@ -109,12 +109,12 @@ def _nearest(
     left = left.assign(row=np.arange(len(rows))).sort_values("at", kind="stable")
     right = captured.assign(number=captured["number"] % 2**32)
     joined = pd.merge_asof(
-        left, right.rename(columns={"utc_ns": "found"}).assign(at=right["utc_ns"]), on="at",
+        left, right.rename(columns={"utc_ns": "capture_ns"}).assign(at=right["utc_ns"]), on="at",
         by="number", direction=direction, tolerance=_NEAR_NS,
     )  # fmt: skip
-    found = np.zeros(len(rows), dtype=np.int64)
-    found[joined["row"].to_numpy()] = joined["found"].fillna(0).to_numpy().astype(np.int64)
-    return rows.assign(**{into: found})
+    captured_ns = np.zeros(len(rows), dtype=np.int64)
+    captured_ns[joined["row"].to_numpy()] = joined["capture_ns"].fillna(0).to_numpy().astype(np.int64)
+    return rows.assign(**{into: captured_ns})
 
 
 def _segments(captured: Segments) -> pd.DataFrame:
