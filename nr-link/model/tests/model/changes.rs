@@ -97,7 +97,7 @@ fn a_smaller_buffer_takes_no_packet_before_there_is_room_and_drops_none_that_it_
         link.enqueue(DOWN, packet(1250, number * MS / 2), number * MS / 2);
         link.advance(number * MS / 2);
     }
-    let drops = |link: &Link<u64>| link.totals(UeId(0), Direction::Downlink).drops;
+    let drops = |link: &Link<u64>| link.totals(UeId(0), Direction::Downlink).queue_drops;
     link.advance(4 * SECOND);
     // 8000 came, 4000 could be served, and 10 wait at most.
     let dropped = drops(&link);
@@ -133,7 +133,7 @@ fn another_queue_management_takes_over_what_waits() {
         let delivered = std::iter::from_fn(|| link.dequeue());
         let order: Vec<_> = delivered.map(|one| one.packet.payload).collect();
         assert!(order.is_sorted());
-        let drops = link.totals(UeId(0), Direction::Downlink).drops;
+        let drops = link.totals(UeId(0), Direction::Downlink).queue_drops;
         assert!(drops > 0, "{after} dropped nothing");
         assert_eq!(order.len() as u64 + drops, came);
     }
