@@ -73,13 +73,14 @@ def main() -> int:
         injectors = [Injector(one, shared, folder / one.name) for one in subjects]
         if options.sample:
             return _sample(injectors, options.sample, options.seed)
-        return _everything(injectors, Path(options.journal))
+        return _everything(injectors, Path(options.journal), options.kind)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m testsupport.faults", description=__doc__)
     parser.add_argument("--sample", type=int, help="faults of each command, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
+    parser.add_argument("--kind", help="faults of this kind only, such as power or RENAME")
     parser.add_argument("--journal", default=".tools/faults.jsonl", help="outcomes so far")
     parser.add_argument("subjects", nargs="*", default=list(_SUBJECTS), metavar="COMMAND",
                         help=f"of {', '.join(_SUBJECTS)} (default: all)")  # fmt: skip
@@ -172,8 +173,8 @@ def _drawn(injector: Injector, number: int, draw: random.Random) -> list[Fault]:
     return [draw.choice(known[kind]) for kind in islice(kinds, number)]
 
 
-def _everything(injectors: list[Injector], journal: Path) -> int:
-    """Inject every fault that the journal does not have yet."""
+def _everything(injectors: list[Injector], journal: Path, kind: str | None) -> int:
+    """Inject every fault, or of one kind, that the journal does not have yet."""
     journal.parent.mkdir(parents=True, exist_ok=True)
     done = {(one.subject, one.kind, one.number): one for one in _read(journal)}
     with journal.open("a") as file:
@@ -181,7 +182,7 @@ def _everything(injectors: list[Injector], journal: Path) -> int:
             file.truncate(0)
             file.write(json.dumps({"source": _source()}) + "\n")
         for injector in injectors:
-            faults = list(_faults(injector))
+            faults = [one for one in _faults(injector) if kind in (None, one.kind)]
             shown_s, subject = time.monotonic(), injector.subject.name
             for index, fault in enumerate(faults, 1):
                 key = (subject, fault.kind, fault.number)
