@@ -25,6 +25,8 @@ TABLES = {
     "sockets": ("time", "addresses", "sockets"),
     "cc": ("time",),
     "events": ("time", "events"),
+    "radio_events": ("time", "radio_events"),
+    "handovers": ("time", "radio_events", "handovers"),
     "delay_cdf": ("flow", "distribution"),
     "iperf3": ("time", "flow", "iperf3"),
     "oai_l1": ("time", "log", "l1"),

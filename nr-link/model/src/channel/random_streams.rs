@@ -20,26 +20,40 @@ pub(super) enum Purpose {
 pub(super) struct Streams {
     seed: u64,
     carrier: u64,
+    cell: u64,
+    site: u64,
 }
 
 impl Streams {
     pub fn new(seed: u64) -> Self {
-        Self::on_carrier(seed, 0)
+        Self {
+            seed,
+            carrier: 0,
+            cell: 0,
+            site: 0,
+        }
     }
 
     /// Makes the streams of a component carrier: fading has its own, everything else that of the
     /// primary carrier, 0.
-    pub fn on_carrier(seed: u64, carrier: u64) -> Self {
-        Self { seed, carrier }
+    pub fn on_carrier(self, carrier: u64) -> Self {
+        Self { carrier, ..self }
+    }
+
+    /// Makes the streams of a cell: fading has its own, the large-scale processes those of its site, and the UE's
+    /// movement that of cell 0.
+    pub fn to_cell(self, cell: u64, site: u64) -> Self {
+        Self { cell, site, ..self }
     }
 
     pub fn of(&self, purpose: Purpose) -> ChaCha8Rng {
-        let carrier = match purpose {
-            Purpose::Fading => self.carrier,
-            _ => 0,
+        let (cell, carrier) = match purpose {
+            Purpose::Fading => (self.cell, self.carrier),
+            Purpose::Motion => (0, 0),
+            Purpose::Shadowing | Purpose::ShadowingNlos | Purpose::LineOfSight => (self.site, 0),
         };
         let mut stream = ChaCha8Rng::seed_from_u64(self.seed);
-        stream.set_stream((carrier << 8) | purpose as u64);
+        stream.set_stream((cell << 32) | (carrier << 8) | purpose as u64);
         stream
     }
 }

@@ -20,6 +20,19 @@ pub(crate) struct Waiting<T> {
     pub queued: Nanos,
 }
 
+/// A packet that was taken out of the buffer as it waited, and the queue that it waited in.
+#[derive(Debug)]
+pub(crate) struct Queued<T> {
+    queue: usize,
+    pub waiting: Waiting<T>,
+}
+
+impl<T> Queued<T> {
+    pub fn packet(&self) -> &Packet<T> {
+        &self.waiting.packet
+    }
+}
+
 /// The buffer of one UE and direction.
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
@@ -27,6 +40,8 @@ pub(crate) struct Buffer<T> {
     aqm: Option<Aqm>,
     manager: Box<dyn QueueManager>,
     mtu_bytes: u32,
+    /// discardTimer of PDCP (TS 38.323 clause 5.3), if it is finite.
+    discard_after: Option<Nanos>,
     queues: [VecDeque<Waiting<T>>; 2],
     /// The queue whose first packet is sent next.
     served: usize,
@@ -48,6 +63,10 @@ impl<T> Buffer<T> {
             aqm: queue.aqm,
             manager: queue_manager(queue.aqm, Self::draws(config.seed, ue, direction)),
             mtu_bytes: config.mtu_bytes,
+            discard_after: config
+                .radio
+                .as_ref()
+                .and_then(|radio| radio.handover.discard_timer),
             queues: [VecDeque::new(), VecDeque::new()],
             served: CLASSIC,
             managed: false,
@@ -138,6 +157,11 @@ impl<T> Buffer<T> {
             let Some(head) = buffer.heads[self.served] else {
                 return; // no algorithm serves an empty queue
             };
+            let expired = |after| head.queued + after <= now;
+            if self.discard_after.is_some_and(expired) {
+                self.drop_first(self.served);
+                continue;
+            }
             let action = self.manager.at_head(head, self.served, &buffer);
             let first = self.queues[self.served].front_mut();
             self.managed = !first
@@ -179,6 +203,31 @@ impl<T> Buffer<T> {
         self.head_sent = 0;
         self.managed = false;
         self.queues[self.served].pop_front()
+    }
+
+    /// Takes back what is sent of the next packet, which is to be sent as a whole; returns how many bytes that was.
+    pub fn take_back(&mut self) -> u32 {
+        let sent = std::mem::take(&mut self.head_sent);
+        self.bytes += u64::from(sent);
+        sent
+    }
+
+    /// Removes all packets, in the order in which they came. No byte of the first may be sent.
+    pub fn take_all(&mut self) -> Vec<Queued<T>> {
+        let mut all = Vec::with_capacity(self.len());
+        for (queue, packets) in self.queues.iter_mut().enumerate() {
+            all.extend(packets.drain(..).map(|waiting| Queued { queue, waiting }));
+        }
+        all.sort_by_key(|queued| queued.waiting.queued);
+        self.bytes = 0;
+        self.managed = false;
+        all
+    }
+
+    /// Puts a packet back that was taken, behind all others; the limit does not apply to it.
+    pub fn restore(&mut self, Queued { queue, waiting }: Queued<T>) {
+        self.bytes += u64::from(waiting.packet.bytes);
+        self.queues[queue].push_back(waiting);
     }
 
     /// Returns how many bytes of the next packet are already sent.

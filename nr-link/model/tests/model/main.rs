@@ -12,6 +12,7 @@ mod config;
 mod conservation;
 mod fuzz_seeds;
 mod golden;
+mod handover;
 mod l4s;
 mod layers;
 mod liveness;
