@@ -10,6 +10,7 @@
 //! RSRP is a measurement: the power over the 20 PRBs of the SSB, sampled every 20 ms and filtered
 //! by layer 3 of the UE. The SINR is the exact instantaneous value of each group of PRBs.
 
+mod beams;
 mod fading;
 mod large_scale;
 mod odometer;
@@ -30,11 +31,10 @@ use crate::problem::{Problem, violation};
 use crate::radio::Grid;
 use crate::radio::decibel::{from_ratio, to_ratio};
 use crate::scenario::{CarrierRange, Radio, Scenario};
+use beams::{Beam, Common};
 use fading::{Moment, Multipath};
-use large_scale::Levels;
 use odometer::Odometer;
 use random_streams::Streams;
-use rsrp::RsrpMeter;
 use time_grid::TimeGrid;
 
 /// The lowest RSRP that a UE can report (TS 38.133 table 10.1.6.1-1).
@@ -75,9 +75,11 @@ pub struct Observation {
 pub struct Channel {
     ticks: TimeGrid,
     odometer: Arc<Odometer>,
-    levels: Arc<Levels>,
+    /// The strongest beam, and candidates for when it is blocked.
+    beams: Arc<[Beam]>,
+    /// The index of the beam that is observed.
+    beam: usize,
     multipath: Multipath,
-    rsrp: Arc<RsrpMeter>,
     ss_pbch_block_power_dbm: f64,
     evm_power: f64,
 }
@@ -142,7 +144,6 @@ impl Channel {
         let ticks = TimeGrid::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
         check_distance(&odometer)?;
-        let levels = Levels::new(radio, grid, &ticks, &odometer, &streams)?;
         let multipath = Multipath::new(
             radio.fading.as_ref(),
             grid,
@@ -150,18 +151,46 @@ impl Channel {
             odometer.loop_m(),
             &streams,
         );
-        let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
+        let common = Common {
+            radio,
+            grid,
+            ticks: &ticks,
+            odometer: &odometer,
+            streams: &streams,
+            multipath: &multipath,
+        };
+        let beams = common.beams()?;
         Ok(Self {
+            beams: beams.into(),
+            beam: 0,
             ticks,
             odometer: Arc::new(odometer),
-            levels: Arc::new(levels),
             multipath,
-            rsrp: Arc::new(rsrp),
             ss_pbch_block_power_dbm: radio.ss_pbch_block_power_dbm.get(),
             evm_power: radio
                 .tx_evm_percent
                 .map_or(0.0, |evm| (evm.get() / 100.0).powi(2)),
         })
+    }
+
+    /// Returns the number of beams; without candidates 1.
+    pub fn beams(&self) -> usize {
+        self.beams.len()
+    }
+
+    /// Observes this beam from now on.
+    pub fn use_beam(&mut self, beam: usize) {
+        self.beam = beam;
+    }
+
+    /// Returns RSRP and SINR of a beam at `t` without fading, dBm and dB, as an average over the SSBs of one burst.
+    pub fn beam_levels(&self, beam: usize, t: Nanos) -> (f64, f64) {
+        let Some(position) = self.ticks.position(t) else {
+            return (NO_SIGNAL_DBM, LOWEST_SINR_DB.into());
+        };
+        let levels = &self.beams[beam].levels;
+        let signal_dbm = levels.signal_dbm(position);
+        (signal_dbm, signal_dbm - levels.noise_dbm(position))
     }
 
     /// Observes the channel at `t` after the start of the scenario. Takes about a microsecond.
@@ -177,17 +206,18 @@ impl Channel {
     /// after the scenario ends.
     pub fn noise_ul_dbm_per_re(&self, t: Nanos) -> f64 {
         let position = self.ticks.position(t).unwrap_or(self.ticks.last());
-        self.levels.noise_ul_dbm(position)
+        self.beams[self.beam].levels.noise_ul_dbm(position)
     }
 
     fn observe_at(&self, position: time_grid::GridPosition, seen: &mut Observation) {
-        let signal_dbm = self.levels.signal_dbm(position);
-        let snr = to_ratio(signal_dbm - self.levels.noise_dbm(position));
+        let Beam { levels, rsrp } = &self.beams[self.beam];
+        let signal_dbm = levels.signal_dbm(position);
+        let snr = to_ratio(signal_dbm - levels.noise_dbm(position));
         let moment = Moment {
             t_s: position.t_s,
             distance_m: self.odometer.distance_m(position.t_s),
         };
-        seen.rsrp_dbm = self.rsrp.at(position);
+        seen.rsrp_dbm = rsrp.at(position);
         seen.sinr_db.clear();
         let mut sum = 0.0;
         self.multipath.each_group(moment, |power| {

@@ -4,9 +4,12 @@
 //! The content of a file becomes a [`ResolvedConfig`] in the model's units; other modules do not
 //! depend on the file format. A [`Problem`] has file, line, key, rule and fix.
 
+mod activity;
+mod beams;
 mod change;
 mod gnb;
 mod path;
+mod polling;
 mod queue;
 mod radio;
 mod raw;
@@ -19,11 +22,15 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 
 pub use crate::scenario::QueueLimit;
+pub use activity::{DrxConfig, IdleConfig, InactiveConfig, RrcConfig, ShortCycle};
+pub use beams::BeamConfig;
 pub use change::Change;
 pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2026_W11, Receiver, Reserved};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::Queue;
-pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink};
+pub use radio::{
+    Carrier, Discipline, LinkAdaptation, Polling, RadioConfig, RlcMode, ThresholdRule, Uplink,
+};
 
 use crate::Nanos;
 use crate::packet::Direction;
@@ -135,4 +142,11 @@ pub struct Output {
     pub link: PathBuf,
     /// File of the run's summary.
     pub summary: PathBuf,
+}
+
+impl Output {
+    /// Returns the file of events of the UEs' connections, beside that of MAC samples.
+    pub fn radio_events(&self) -> PathBuf {
+        self.mac.with_file_name("radio-events.jsonl")
+    }
 }

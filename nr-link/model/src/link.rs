@@ -5,6 +5,7 @@ mod access;
 mod changes;
 mod contents;
 mod endpoints;
+mod lte_leg;
 mod mac_delay;
 mod radio_access;
 mod source;
@@ -14,7 +15,8 @@ use crate::config::{Change, ResolvedConfig};
 use crate::packet::UePacket;
 use crate::path::CrossTotals;
 use crate::problem::Problem;
-use crate::samples::MacSample;
+use crate::radio_events::RadioEvent;
+use crate::samples::{MacSample, csv_header};
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
 use access::Access;
@@ -22,6 +24,8 @@ use changes::Changes;
 use endpoints::Endpoints;
 
 pub use contents::Contents;
+pub use lte_leg::LteLeg;
+pub(crate) use lte_leg::{Change as LegChange, Legs};
 pub use source::{ResolvedLink, Source};
 
 /// The link's next event.
@@ -177,9 +181,19 @@ impl<T> Link<T> {
         }
     }
 
+    /// Returns the header of `mac.csv` with the columns of this link's samples, without a line terminator.
+    pub fn csv_header(&self) -> String {
+        csv_header(self.access.has_activity(), self.access.has_legs())
+    }
+
     /// Removes the samples of the intervals that have ended, in order of time and UE.
     pub fn samples(&mut self) -> std::vec::Drain<'_, MacSample> {
         self.samples.drain(..)
+    }
+
+    /// Removes the events of the UEs' connections until the last `advance`, in order of time.
+    pub fn radio_events(&mut self) -> Vec<RadioEvent> {
+        self.access.radio_events()
     }
 
     /// Slots since the start, of the carrier with the shortest slots; over a capacity trace, milliseconds.

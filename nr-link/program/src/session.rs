@@ -88,7 +88,7 @@ impl Session {
         for (number, tun) in devices.iter().enumerate() {
             waker.add(tun, number)?;
         }
-        let output = Output::create(&config.output)?;
+        let output = Output::create(&config.output, &link.csv_header())?;
         let trust = Trust::new(link.slot_length());
         let priority = priority::raise();
         let clock = Clock::start()?;
@@ -305,6 +305,8 @@ impl Session {
         for sample in self.link.samples() {
             self.output.mac(&sample, start_utc_ns)?;
         }
+        let events = self.link.radio_events();
+        self.output.radio_events(&events, start_utc_ns)?;
         let whole_intervals = (now / self.config.sample_interval) * self.config.sample_interval;
         let end = if whole_intervals > self.interval_start {
             whole_intervals

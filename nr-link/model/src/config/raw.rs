@@ -12,6 +12,9 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::GnbProfile;
+use super::activity::{RawDrx, RawRrc};
+use super::beams::RawBeams;
+use super::polling::RawPolling;
 use crate::aqm::RawAqm;
 use crate::radio::McsTable;
 use crate::scenario::{LinkDuplex as Duplex, PathDirection, Positive};
@@ -95,6 +98,13 @@ pub(super) struct Radio {
     pub rlc: Rlc,
     #[serde(default)]
     pub uplink: Uplink,
+    /// Default: UEs always monitor the PDCCH.
+    pub drx: Option<RawDrx>,
+    /// Beam management and recovery, where the scenario has candidate beams.
+    #[serde(default)]
+    pub beams: RawBeams,
+    /// Default: UEs stay in RRC_CONNECTED.
+    pub rrc: Option<RawRrc>,
 }
 
 /// Secondary component carriers, all alike; absent keys have the value of the primary one.
@@ -269,6 +279,8 @@ pub(super) struct Rlc {
     pub mode: RlcMode,
     /// t-Reassembly, ms.
     pub t_reassembly_ms: f64,
+    /// Polling and status PDUs of acknowledged mode. Default: losses are known without.
+    pub polling: Option<RawPolling>,
 }
 
 impl Default for Rlc {
@@ -276,6 +288,7 @@ impl Default for Rlc {
         Self {
             mode: RlcMode::Am,
             t_reassembly_ms: 15.0,
+            polling: None,
         }
     }
 }

@@ -2,13 +2,16 @@
 //! The access link between gNB and UEs: radio, or driven by a capacity trace.
 
 use super::endpoints::Endpoints;
+use super::lte_leg::LteLeg;
 use super::radio_access::RadioAccess;
 use super::source::Source;
 use super::trace_driven::{STEP, TraceDriven};
+use crate::channel::Channel;
 use crate::config::{PerDirection, Queue, ResolvedConfig};
 use crate::counters::{Counters, Totals};
 use crate::ids::UeId;
 use crate::problem::{Problem, violation};
+use crate::radio_events::RadioEvent;
 use crate::rlc::Buffer;
 use crate::samples::MacSample;
 use crate::{Direction, Nanos, Packet};
@@ -30,21 +33,29 @@ impl<T> Access<T> {
             .at_key("devices.ue"));
         }
         Ok(match source {
-            Source::Radio(channels) => {
-                let radio = config.radio()?;
-                let carriers = radio.carriers.len();
-                if let Some(other) = channels.iter().find(|each| each.len() != carriers) {
-                    let channels = other.len();
-                    return Err(violation!(
-                        "a UE has {channels} channels, and the link {carriers} component carriers",
-                        "Make the source from this configuration"
-                    )
-                    .at_key("radio.secondary"));
-                }
-                Self::Radio(Box::new(RadioAccess::new(config, radio, channels)))
-            }
+            Source::Radio(channels) => Self::radio(config, channels, Vec::new())?,
+            Source::DualConnectivity { radio, lte } => Self::radio(config, radio, lte)?,
             Source::Capacity(supplies) => Self::TraceDriven(TraceDriven::new(config, supplies)),
         })
+    }
+
+    fn radio(
+        config: &ResolvedConfig,
+        channels: Vec<Vec<Channel>>,
+        legs: Vec<Option<LteLeg>>,
+    ) -> Result<Self, Problem> {
+        let radio = config.radio()?;
+        let carriers = radio.carriers.len();
+        if let Some(other) = channels.iter().find(|each| each.len() != carriers) {
+            let channels = other.len();
+            return Err(violation!(
+                "a UE has {channels} channels, and the link {carriers} component carriers",
+                "Make the source from this configuration"
+            )
+            .at_key("radio.secondary"));
+        }
+        let radio = RadioAccess::new(config, radio, channels, legs);
+        Ok(Self::Radio(Box::new(radio)))
     }
 
     /// Returns when the next event is.
@@ -124,6 +135,29 @@ impl<T> Access<T> {
         match self {
             Self::Radio(radio) => radio.packets(ue, direction).for_each(each),
             Self::TraceDriven(trace) => trace.packets(ue, direction).for_each(each),
+        }
+    }
+
+    /// Returns whether UEs have a leg of LTE.
+    pub fn has_legs(&self) -> bool {
+        match self {
+            Self::Radio(radio) => radio.has_legs(),
+            Self::TraceDriven(_) => false,
+        }
+    }
+
+    /// Returns whether UEs have DRX or RRC states.
+    pub fn has_activity(&self) -> bool {
+        match self {
+            Self::Radio(radio) => radio.has_activity(),
+            Self::TraceDriven(_) => false,
+        }
+    }
+
+    pub fn radio_events(&mut self) -> Vec<RadioEvent> {
+        match self {
+            Self::Radio(radio) => radio.events(),
+            Self::TraceDriven(_) => Vec::new(),
         }
     }
 

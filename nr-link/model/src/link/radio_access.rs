@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use super::endpoints::Endpoints;
+use super::lte_leg::{Change as LegChange, Legs, LteLeg};
 use crate::channel::Channel;
 use crate::config::{PerDirection, RadioConfig, ResolvedConfig};
 use crate::ids::{CarrierId, UeId};
@@ -16,6 +17,7 @@ use crate::mac::grants::Grant;
 use crate::mac::scheduler::Scheduler;
 use crate::mac::ue::Ue;
 use crate::packet::UePacket;
+use crate::radio_events::RadioEvent;
 use crate::samples::MacSample;
 use crate::time::Slot;
 use crate::{Direction, Nanos, Packet};
@@ -29,18 +31,27 @@ pub(super) struct RadioAccess<T> {
     /// One entry for each carrier, in order of slots.
     grants: Vec<VecDeque<Grant>>,
     next_tick: u64,
+    events: Vec<RadioEvent>,
     /// Whether each UE has a retransmission in this slot. Kept so that no slot allocates memory.
     retransmits: Vec<bool>,
 }
 
 impl<T> RadioAccess<T> {
-    /// Makes the access link with the channels of each UE, one for each carrier.
-    pub fn new(config: &ResolvedConfig, radio: &RadioConfig, channels: Vec<Vec<Channel>>) -> Self {
+    /// Makes the access link with the channels of each UE, one for each carrier, and the LTE legs of the first UEs.
+    pub fn new(
+        config: &ResolvedConfig,
+        radio: &RadioConfig,
+        channels: Vec<Vec<Channel>>,
+        legs: Vec<Option<LteLeg>>,
+    ) -> Self {
         let ues = channels
             .into_iter()
             .enumerate()
             .map(|(index, channels)| Ue::new(UeId(index), config, radio, channels));
-        let ues: Vec<_> = ues.collect();
+        let mut ues: Vec<_> = ues.collect();
+        for (ue, leg) in ues.iter_mut().zip(legs) {
+            ue.legs = leg.map(|leg| Box::new(Legs::new(leg)));
+        }
         let cell = Cell::new(radio, config.mtu_bytes);
         let scheduler = |carrier, direction| {
             let quantum = cell.whole_slot(carrier, direction).size();
@@ -55,6 +66,7 @@ impl<T> RadioAccess<T> {
             cell,
             grants: radio.carriers.iter().map(|_| VecDeque::new()).collect(),
             next_tick: 0,
+            events: Vec::new(),
             retransmits: vec![false; ues.len()],
             ues,
         }
@@ -124,7 +136,28 @@ impl<T> RadioAccess<T> {
         self.next_tick += 1;
         self.admit(start, ends);
         for ue in &mut self.ues {
-            ue.measure(&self.cell, tick);
+            let (id, events) = (ue.id, &mut self.events);
+            ue.act(start, |at, change| events.push(change.event(at, id)));
+            if let Some(kind) = ue.change_beam(start) {
+                events.push(RadioEvent {
+                    time: start,
+                    ue: id,
+                    kind,
+                });
+            }
+            if let Some(change) = ue.change_leg(&self.cell, start) {
+                events.push(change.event(start, id));
+                if let LegChange::Leaves { .. } = change {
+                    for grants in &mut self.grants {
+                        grants.retain(|grant| grant.ue != id || ue.lose_grant(grant, start));
+                    }
+                }
+            }
+            if ue.serve_by_lte(&self.cell, start) {
+                ue.depart_downlink(&mut ends.to_ues);
+                ue.depart_uplink(&mut ends.from_gnb);
+            }
+            ue.measure(&self.cell, start, tick);
         }
         for carrier in CarrierId::all(self.schedulers.len()) {
             if let Some(slot) = self.cell.timing.slot_at(carrier, tick) {
@@ -156,13 +189,28 @@ impl<T> RadioAccess<T> {
 
     /// Returns one sample for each UE.
     pub fn sample(&mut self, start: Nanos, end: Nanos) -> impl Iterator<Item = MacSample> {
-        let cell = &self.cell;
+        let (cell, has_legs) = (&self.cell, self.has_legs());
         let samples = self.ues.iter_mut();
-        samples.map(move |ue| MacSample::for_ue(ue, cell, start, end))
+        samples.map(move |ue| MacSample::for_ue(ue, cell, has_legs, start, end))
     }
 
     pub fn packets(&self, ue: UeId, direction: Direction) -> impl Iterator<Item = &Packet<T>> {
         self.bearer(ue, direction).rlc.packets()
+    }
+
+    /// Returns whether UEs have a leg of LTE.
+    pub fn has_legs(&self) -> bool {
+        self.ues.iter().any(|ue| ue.legs.is_some())
+    }
+
+    /// Returns whether UEs have DRX or RRC states.
+    pub fn has_activity(&self) -> bool {
+        self.ues.iter().any(|ue| ue.activity.is_some())
+    }
+
+    /// Removes the events since the last call.
+    pub fn events(&mut self) -> Vec<RadioEvent> {
+        std::mem::take(&mut self.events)
     }
 
     pub fn ues(&self) -> usize {
@@ -276,7 +324,7 @@ impl<T> RadioAccess<T> {
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_uplink(now);
             ues[ue].depart_uplink(&mut ends.from_gnb);
-            let grant = ues[ue].grant_retransmission(carrier, granted, free);
+            let grant = ues[ue].grant_retransmission(now, granted, free);
             retransmits[ue] = grant.is_some();
             let prb = grant.as_ref().map_or(0, Grant::prb);
             free = free.after_retransmission(prb).unwrap_or(free);

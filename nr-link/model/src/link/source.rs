@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::lte_leg::LteLeg;
 use crate::capacity::Supply;
 use crate::channel::Channel;
 use crate::config::{PerDirection, ResolvedConfig};
@@ -18,6 +19,13 @@ use crate::scenario::{Capacity, Scenario};
 pub enum Source {
     /// A radio channel for each component carrier, on which the MAC provides the capacity.
     Radio(Vec<Vec<Channel>>),
+    /// EN-DC: radio channels, and the LTE leg of the UEs that have one.
+    DualConnectivity {
+        /// The channels, as in [`Source::Radio`].
+        radio: Vec<Vec<Channel>>,
+        /// The leg of each UE.
+        lte: Vec<Option<LteLeg>>,
+    },
     /// Capacity that the scenario specifies directly.
     Capacity(Vec<PerDirection<Supply>>),
 }
@@ -51,7 +59,12 @@ impl Source {
             .filter_map(|scenario| scenario.capacity.as_ref());
         let capacities: Vec<&Capacity> = capacities.collect();
         if capacities.is_empty() {
-            return channels(scenarios, config).map(Self::Radio);
+            let radio = channels(scenarios, config)?;
+            let lte = lte_legs(scenarios, config)?;
+            return Ok(match lte.iter().any(Option::is_some) {
+                true => Self::DualConnectivity { radio, lte },
+                false => Self::Radio(radio),
+            });
         }
         if capacities.len() < scenarios.len() {
             return Err(violation!(
@@ -79,7 +92,7 @@ impl Source {
     /// Returns the number of UEs.
     pub(super) fn ues(&self) -> usize {
         match self {
-            Self::Radio(channels) => channels.len(),
+            Self::Radio(radio) | Self::DualConnectivity { radio, .. } => radio.len(),
             Self::Capacity(supplies) => supplies.len(),
         }
     }
@@ -159,6 +172,19 @@ fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<C
             .map_err(|problem| problem.or_in_file(&config.ues[ue].scenario))
     });
     channels.collect()
+}
+
+fn lte_legs(
+    scenarios: &[Scenario],
+    config: &ResolvedConfig,
+) -> Result<Vec<Option<LteLeg>>, Problem> {
+    let legs = scenarios.iter().enumerate().map(|(ue, scenario)| {
+        let leg = scenario.lte.as_ref();
+        let leg = leg.map(|leg| LteLeg::new(scenario, leg, seed(scenario, config, ue)));
+        leg.transpose()
+            .map_err(|problem| problem.or_in_file(&config.ues[ue].scenario))
+    });
+    legs.collect()
 }
 
 /// Returns the seed from which a UE's channel or capacity is drawn.

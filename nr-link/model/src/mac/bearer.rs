@@ -35,7 +35,7 @@ impl<T> Bearer<T> {
     ) {
         self.count_transmission(block, arrived, acknowledged);
         if arrived && block.span.bytes() > 0 {
-            self.rlc.receive(block.span, decoded);
+            self.rlc.receive(block.span, block.polls, decoded);
         }
     }
 

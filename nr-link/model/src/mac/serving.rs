@@ -96,15 +96,20 @@ impl Serving {
         self.occasions.occasion(&gnb.feedback, duplex, slot)
     }
 
-    /// Measures the channel in slots of the CSI period; returns the measurement.
-    pub fn measure(&mut self, cell: &Cell, tick: u64) -> Option<Report> {
+    /// Measures the channel in slots of the CSI period, and `reports` it or not; returns the measurement.
+    pub fn measure(&mut self, cell: &Cell, tick: u64, reports: bool) -> Option<Report> {
         let slot = cell.timing.slot_at(self.carrier, tick)?;
         let measured = self.csi.measures(slot).then(|| {
             let start = cell.timing.start(self.carrier, slot);
             self.channel.observe(start, &mut self.observation);
             let noise_dbm = self.channel.noise_ul_dbm_per_re(start);
-            self.csi
-                .measure(cell, self.carrier, slot, &self.observation, noise_dbm)
+            let report = self
+                .csi
+                .measure(cell, self.carrier, &self.observation, noise_dbm);
+            if reports {
+                self.csi.report(slot, report);
+            }
+            report
         });
         self.csi.advance(slot);
         measured

@@ -112,7 +112,13 @@ const OF_DIRECTION: &[DirectionColumn] = &[
     }),
 ];
 
-/// Returns the columns of `mac.csv`.
+/// The columns of a UE on a link with DRX or RRC states, with the prefix `mac_`; absent on others.
+const OF_ACTIVITY: [&str; 2] = ["rrc_state", "drx_active_ratio"];
+
+/// The column of a UE on a link with EN-DC; absent on others.
+const TECHNOLOGY: &str = "mac_technology";
+
+/// Returns the columns that `mac.csv` may have.
 pub fn csv_columns() -> Vec<String> {
     let of_direction = |direction: &'static str| {
         let names = OF_DIRECTION.iter().map(|(name, _)| name);
@@ -123,12 +129,18 @@ pub fn csv_columns() -> Vec<String> {
         .chain(OF_UE.iter().map(|(name, _)| format!("mac_{name}")))
         .chain(of_direction("dl"))
         .chain(of_direction("ul"))
+        .chain([TECHNOLOGY.to_owned()])
+        .chain(OF_ACTIVITY.map(|name| format!("mac_{name}")))
         .collect()
 }
 
-/// Returns the header of `mac.csv`, without a line terminator.
-pub fn csv_header() -> String {
-    csv_columns().join(",")
+/// Returns the header of `mac.csv`, without a line terminator; `has_activity`: with DRX or RRC states, `has_legs`: with EN-DC.
+pub(crate) fn csv_header(has_activity: bool, has_legs: bool) -> String {
+    let mut columns = csv_columns();
+    let activity = columns.split_off(columns.len() - OF_ACTIVITY.len());
+    columns.retain(|name| has_legs || name != TECHNOLOGY);
+    columns.extend(activity.into_iter().filter(|_| has_activity));
+    columns.join(",")
 }
 
 impl MacSample {
@@ -148,6 +160,13 @@ impl MacSample {
             for (_, value) in OF_DIRECTION {
                 value(&OnRadio { sample, radio }).write(to)?;
             }
+        }
+        if let Some(technology) = self.technology {
+            Value::from(u64::from(technology)).write(to)?;
+        }
+        if let Some(activity) = &self.activity {
+            Value::from(u64::from(activity.rrc_state)).write(to)?;
+            Value::from(activity.drx_active_ratio).write(to)?;
         }
         writeln!(to)
     }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tap_series::MOST_TAPS;
 use super::{
-    Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series, TapSeries, Tr38901,
+    CandidateBeam, Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series,
+    TapSeries, Tr38901,
 };
 use crate::problem::{Violation, violation};
 
@@ -35,6 +36,9 @@ pub struct Radio {
     /// Objects that block the path at known times.
     #[serde(default)]
     pub blockage: Vec<Blocker>,
+    /// Beams over which the gNB can serve the UE when the strongest one, which the keys above describe, is blocked.
+    #[serde(default)]
+    pub beams: Vec<CandidateBeam>,
     /// Fast fading. Default: none.
     pub fading: Option<Fading>,
 }

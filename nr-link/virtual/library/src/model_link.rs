@@ -4,11 +4,11 @@
 use std::io::Write;
 
 use nr_link_model::config::PerDirection;
-use nr_link_model::samples::csv_header;
 use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, ResolvedLink, Source};
 use serde_json::Value;
 
 use crate::carrier::{Arrival, Carrier, device_of};
+use crate::fail;
 use crate::handle::Handle;
 use crate::output_file::OutputFile;
 use crate::summary::{Counts, summary};
@@ -25,6 +25,8 @@ pub struct ModelLink {
     floor_ms: PerDirection<f64>,
     start_utc_ns: i64,
     mac: OutputFile,
+    /// The events of the UEs' connections, from the first on.
+    events: Option<OutputFile>,
 }
 
 impl ModelLink {
@@ -33,15 +35,16 @@ impl ModelLink {
         let source = link.source().map_err(|problem| problem.to_string())?;
         let config = link.config;
         let moderation_ns = match source {
-            Source::Radio(_) => 0,
+            Source::Radio(_) | Source::DualConnectivity { .. } => 0,
             Source::Capacity(_) => MODERATION_NS,
         };
         let link = Link::new(&config, source).map_err(|problem| problem.to_string())?;
         let mut mac = OutputFile::create(&config.output.mac)?;
-        mac.append(|file| writeln!(file, "{}", csv_header()));
+        mac.append(|file| writeln!(file, "{}", link.csv_header()));
         let opened = Self {
             floor_ms: link.mac_floor_ms(&config),
             mac,
+            events: None,
             start_utc_ns: 0,
             link,
             config,
@@ -50,6 +53,15 @@ impl ModelLink {
     }
 
     fn write_samples(&mut self) {
+        for event in self.link.radio_events() {
+            let path = self.config.output.radio_events();
+            let file = self.events.get_or_insert_with(|| {
+                OutputFile::create(&path).unwrap_or_else(|error| fail(error))
+            });
+            let line = serde_json::to_string(&event.at_utc(self.start_utc_ns));
+            let line = line.unwrap_or_else(|error| fail(error));
+            file.append(|file| writeln!(file, "{line}"));
+        }
         for sample in self.link.samples() {
             self.mac
                 .append(|file| sample.write_csv(self.start_utc_ns, file));
@@ -97,6 +109,7 @@ impl Carrier for ModelLink {
         self.link.advance(now);
         self.write_samples();
         self.mac.flush();
+        self.events.iter_mut().for_each(OutputFile::flush);
         summary(
             &mut self.link,
             &self.config,
