@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ("nr-link", "nr-link-guest", "libnr_link_virtual.so", "socket-sampler")
+PROGRAMS = ("nr-link", "nr-link-guest", "libnr_link_virtual.so", "socket-sampler", "quic-flow")
 KERNEL = ROOT / ".tools/virtual-kernel/linux"
 UV = ROOT / ".tools/uv/bin/uv"
 
