@@ -20,7 +20,7 @@ EXPECTED = {
     "own-congestion-control": ["mine ", "Jain's index", "comparison/comparison.html"],
     "own-trace": ["next: ccu run --cc cubic --scenario ./train.yaml", "figure: train.svg"],
 }
-"""What the commands of each page print, among other things."""
+"""Texts that the commands of each page print, among others."""
 
 
 def test_every_page_has_an_expectation() -> None:
