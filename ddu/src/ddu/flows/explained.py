@@ -113,7 +113,9 @@ def _nearest(
         by="number", direction=direction, tolerance=_NEAR_NS,
     )  # fmt: skip
     captured_ns = np.zeros(len(rows), dtype=np.int64)
-    captured_ns[joined["row"].to_numpy()] = joined["capture_ns"].fillna(0).to_numpy().astype(np.int64)
+    captured_ns[joined["row"].to_numpy()] = (
+        joined["capture_ns"].fillna(0).to_numpy().astype(np.int64)
+    )
     return rows.assign(**{into: captured_ns})
 
 
