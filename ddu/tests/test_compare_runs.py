@@ -249,7 +249,7 @@ def test_an_ellipse_is_about_its_cross(count: int) -> None:
     runs = [made("cubic", 10e6 + 1e6 * seed**2, seed) for seed in range(count)]
     for run in runs:
         run.summary["rtt_ms"]["mean"] = 40.0 + run.summary["throughput_bps"] / 1e6
-    plot = plane(runs)
+    (plot,) = plane(runs).plots
     (area,) = [each for each in plot.series if each.kind == "area"]
     (mean,) = [each for each in plot.series if each.kind == "mean"]
     assert area.x.mean() == pytest.approx(mean.x[0])
