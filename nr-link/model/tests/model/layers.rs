@@ -16,6 +16,7 @@ const LAYERS: [&[&str]; 7] = [
     &[
         "correlated_process",
         "counters",
+        "delays",
         "headers",
         "input_file",
         "packet",
