@@ -248,7 +248,7 @@ def loaded(setup: Setup) -> Iterator[dict[str, Any]]:
 
     Returns what run.json says of each implementation, by name, complete once the context has ended.
     """
-    there = {name: one for name, (_, one) in _here().items()} | _of_files(setup.experiment)
+    there = _loadable(setup.experiment)
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(there[name].loaded(as_of(setup, name)))
@@ -277,8 +277,12 @@ def changed(setup: Setup, name: str, of: Changed) -> None:
 
     Raises RunFailed.
     """
-    there = {one: provided for one, (_, provided) in _here().items()}
-    (there | _of_files(setup.experiment))[name].change(of.before, of.after, setup)
+    _loadable(setup.experiment)[name].change(of.before, of.after, setup)
+
+
+def _loadable(experiment: Experiment) -> dict[str, Provided]:
+    """Return this machine's congestion controls, and those of the experiment's files."""
+    return {name: one for name, (_, one) in _here().items()} | _of_files(experiment)
 
 
 def problems(implementations: Mapping[str, Mapping[str, Any]]) -> list[str]:

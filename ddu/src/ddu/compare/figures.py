@@ -59,9 +59,7 @@ def over_time(runs: Sequence[Compared]) -> Figure:
     return Figure(plots, 1, 130, shared_x=True)
 
 
-def _mean_over_time(
-    group: Sequence[Compared], column: Column, panel: Panel
-) -> tuple[Float, Float]:  # fmt: skip
+def _mean_over_time(group: Sequence[Compared], column: Column, panel: Panel) -> tuple[Float, Float]:
     """Return the time in s and the mean over the runs, in bins of some 200 ms."""
     lines = [_over_time(run, column, panel) for run in group if column.name in run.aligned]
     longest = max((len(values) for values in lines), default=0)

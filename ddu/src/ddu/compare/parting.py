@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,8 +94,8 @@ def figure(parting: Parting) -> Figure:
         difference = both.assign(value=both["value_changed"] - both["value"])
         line = _line(difference, colours[1], "")
         plots.append(Plot([line], "", "difference", marks=[Mark(parting.t_s, "")]))
-    last = vars(plots[-1]) | {"x_label": "time since the first payload packet (s)"}
-    return Figure([*plots[:-1], Plot(**last)], 1, 170, shared_x=True)
+    last = replace(plots[-1], x_label="time since the first payload packet (s)")
+    return Figure([*plots[:-1], last], 1, 170, shared_x=True)
 
 
 def described(parting: Parting) -> dict[str, Any]:
