@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Request, sync_playwrigh
 
 from ddu.api import analyze
 from testsupport.foreign_logs import full_run
+from testsupport.synthetic_run import steady
 
 PROGRAMS = ("chromium", "google-chrome", "google-chrome-stable")
 """Ubuntu's chromium is a snap, which sees no file outside of its user's home."""
@@ -105,8 +106,11 @@ def test_no_complaint_and_every_figure_drawn(
 
 
 def test_time_is_zoomed_in_all_panels_and_bins_can_be_switched(
-    report: Path, browser: Browser
+    tmp_path: Path, browser: Browser
 ) -> None:
+    run = steady(packets=1500, every_ns=4_000_000).write(tmp_path / "run")  # 30 bins of 200 ms
+    analyze(run)
+    report = run / "report.html"
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.set_default_timeout(ANSWER_WITHIN_MS)
     page.goto(report.resolve().as_uri())

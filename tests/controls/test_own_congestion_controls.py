@@ -85,7 +85,6 @@ def test_the_same_experiment_gives_the_same_bytes(experiments: Runs, tmp_path: P
     assert "identical to" in said.stdout
 
 
-@pytest.mark.xfail(reason="since 25 November 2026 it does: a defect, whose cause is not known yet")
 def test_what_a_policy_does_before_it_is_ready_changes_no_packet(
     experiments: Runs, tmp_path: Path
 ) -> None:

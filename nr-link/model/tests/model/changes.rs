@@ -98,10 +98,10 @@ fn a_smaller_buffer_takes_no_packet_before_there_is_room_and_drops_none_that_it_
         link.advance(number * MS / 2);
     }
     let drops = |link: &Link<u64>| link.totals(UeId(0), Direction::Downlink).queue_drops;
-    link.advance(4 * SECOND);
-    // 8000 came, 4000 could be served within 1 %, and 10 wait at most.
+    link.advance(5 * SECOND);
+    // 8000 came, 4000 could be served, and 10 wait when the last one comes.
     let dropped = drops(&link);
-    assert!((3950..=4040).contains(&dropped), "{dropped}");
+    assert!((3989..=4020).contains(&dropped), "{dropped}");
     let delivered: Vec<_> = std::iter::from_fn(|| link.dequeue()).collect();
     assert_eq!(delivered.len() as u64 + dropped, 8000);
     let longest = delivered.iter().map(delay_ms).fold(0.0, f64::max);
