@@ -18,17 +18,22 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test test-kernels test-oai-real build kernel setup check format bench faults fuzz audit sbom train lock install clean
+.PHONY: announce dist help demo test test-kernels test-oai-real build kernel setup check format bench faults fuzz audit sbom train lock install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
 
-demo: build ## run Reminis once over 40 MHz of 5G and write its report
-	@setup/virtual-kernel >/dev/null || echo "demo: without that kernel, in real time as root"
-	$$($(BIN)/nr-link virtual doctor >/dev/null 2>&1 || echo $(SUDO)) $(BIN)/ccu run --cc reminis --dl --prb 106
-	$(BIN)/ddu analyze
+announce:
+	@setup/announce
 
-test: build kernel ## run every test (LANES="virtual rust": some of them)
+demo: announce build ## run Reminis once over 40 MHz of 5G and write its report (says first what it does, and how long)
+	@setup/kernel-wheel
+	@setup/kernel >/dev/null || echo "demo: without that kernel, in real time as root"
+	$$($(BIN)/nr-link virtual doctor >/dev/null 2>&1 || echo $(SUDO)) $(BIN)/ccu run --cc reminis --dl --prb 106
+
+test: build ## run every test (LANES="virtual rust": some of them)
+	setup/virtual-kernel >/dev/null # which keeps what modules are built with
+	setup/kernel
 	setup/system-packages test
 	setup/docker-compose
 	.ci/test $(LANES)
@@ -73,17 +78,17 @@ build: setup ## build the programs into .venv/bin
 	  $(MAKE) --silent --no-print-directory -C kmod bpf; \
 	else echo "build: virtual time only, as real time needs packages that are missing:"; echo "$$lacking"; fi
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
-	  --no-deps --no-build-isolation --editable cc/python --editable cc/training --editable ccu --editable ddu
-	$(BIN)/python -m compileall -q cc/python/src cc/training/src ccu/src ddu/src
+	  --no-deps --no-build-isolation --editable cc/python --editable cc/training --editable ccu --editable ddu --editable over5g
+	$(BIN)/python -m compileall -q cc/python/src cc/training/src ccu/src ddu/src over5g/src
 
-kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes of CPU)
-	setup/virtual-kernel
+kernel: setup ## take the kernel of the virtual testbed from where one is built, else build it, once (5 to 12 minutes of CPU)
+	setup/kernel
 
 check: build ## check language, formatting, types and lints, as CI does
 	.ci/language
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy cc/python/src cc/training/src ccu/src ddu/src
+	$(BIN)/mypy cc/python/src cc/training/src ccu/src ddu/src over5g/src
 	$(BIN)/mypy kmod/loader
 	$(BIN)/lint-imports --no-logo --no-cache
 	.ci/circles
@@ -100,6 +105,9 @@ format: ## format every file
 	$(CARGO) fmt
 	$(BIN)/clang-format -i $$(git ls-files 'kmod/*.[ch]' 'cc/*.[ch]')
 
+dist: build kernel ## build the wheels over5g and over5g-kernel into dist/ (docs/releases.md)
+	packaging/wheels dist
+
 train: setup ## train a learned congestion control again (AGENT=orca or deepcc; 3 GB of packages, 3 minutes of CPU)
 	@[ -x .tools/training/bin/python ] || .tools/uv/bin/uv venv --quiet --python "$$(command -v python3)" .tools/training
 	.tools/uv/bin/uv pip install --quiet --python .tools/training/bin/python --require-hashes -r cc/training/requirements.txt
@@ -110,6 +118,8 @@ lock: ## pin the newest Python packages that setup/requirements.in allows
 	  --no-emit-index-url --no-header --no-annotate setup/requirements.in -o setup/requirements.txt
 	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate cc/training/requirements.in -o cc/training/requirements.txt
+	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+	  --no-emit-index-url --no-header --no-annotate packaging/requirements.in -o packaging/requirements.txt
 
 install: build ## link `ccu`, `ddu` and `nr-link` into /usr/local/bin for all users; install man pages
 	$(SUDO) ln -sf $(CURDIR)/$(BIN)/ccu $(CURDIR)/$(BIN)/ddu $(CURDIR)/$(BIN)/nr-link /usr/local/bin/

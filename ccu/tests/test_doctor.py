@@ -41,19 +41,30 @@ def test_a_missing_optional_finding_has_its_own_mark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("findings", "code", "printed"),
+    ("findings", "code", "printed", "following"),
     [
-        ([THERE, OPTIONAL], 0, "ready for --testbed emulated\n"),
-        ([THERE, OPTIONAL, MISSING, MISSING], 1, "not ready for --testbed emulated: iperf3 (✗)\n"),
+        ([THERE, OPTIONAL], 0, "ready for --testbed emulated", "ccu run --cc cubic"),
+        (
+            [THERE, OPTIONAL, MISSING, MISSING],
+            1,
+            "not ready for --testbed emulated: iperf3 (✗)",
+            "do what stands beside each ✗",
+        ),
     ],
 )
 def test_only_needed_findings_decide_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], code: int, printed: str
+    monkeypatch: pytest.MonkeyPatch,
+    findings: list[Finding],
+    code: int,
+    printed: str,
+    following: str,
 ) -> None:
     monkeypatch.setattr(doctor, "examine", lambda _output, _driver: findings)
     ran = CliRunner().invoke(cli.app, ["doctor", *ON])
     assert ran.exit_code == code
-    assert ran.output.endswith(printed)
+    *_, conclusion, last = ran.output.splitlines()
+    assert conclusion == printed
+    assert last.startswith(f"next: {following}")
     default, *listed = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json", *ON]).output)
     assert default["name"] == "default testbed"
     assert [one["ok"] for one in listed] == [one.ok for one in findings]

@@ -194,6 +194,9 @@ def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
     for _ in range(2):
         ended = CliRunner().invoke(app, ["compare", str(tmp_path / "runs"), "--to", str(to)])
         assert ended.exit_code == 0, ended.output
+        *_, following, page_path = ended.output.splitlines()
+        assert following == f"next: ddu serve {tmp_path / 'runs'}"
+        assert page_path == str(to / "comparison.html")
     names = {file.name for file in to.iterdir()}
     tables = {"runs.csv", "groups.csv", "pairs.csv"}
     assert names == {"comparison.html", "comparison.json", "figures"} | tables
@@ -287,6 +290,7 @@ def test_a_run_without_a_capture_is_left_out(tmp_path: Path) -> None:
     ran = CliRunner().invoke(app, ["compare", str(tmp_path), "--to", str(to)])
     assert ran.exit_code == 0, ran.exception
     assert "runs left out that have no capture: 1" in ran.output
+    assert "next: ccu run each with another --seed" in ran.output
     assert uncaptured([tmp_path]) == [without]
     with pytest.raises(RefusedError, match=r"has no capture, .* without --no-capture"):
         load_runs([tmp_path / "cubic-1", without], "cc")

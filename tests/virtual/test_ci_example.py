@@ -47,7 +47,7 @@ def test_its_tests_pass_without_any_right(kernel: Path, tmp_path: Path) -> None:
     tests = subprocess.run(
         [*drop, sys.executable, "-m", "pytest", *pytest_options, "test_over_5g.py"],
         cwd=repository,
-        env={**os.environ, "TESTBED": str(ROOT), "HOME": str(repository), "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "HOME": str(repository), "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
     )

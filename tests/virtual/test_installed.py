@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheels of ccu, ddu and ccplane, installed where no checkout is in reach."""
+"""The wheels over5g and over5g-kernel, installed where no checkout is in reach."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
+from email import message_from_string
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ("nr-link", "nr-link-guest", "libnr_link_virtual.so", "socket-sampler")
 KERNEL = ROOT / ".tools/virtual-kernel/linux"
 UV = ROOT / ".tools/uv/bin/uv"
 
@@ -27,20 +27,24 @@ class Installed:
         self.bin = folder / "environment/bin"
         self.cwd = folder / "elsewhere"
         self.cwd.mkdir()
-        cargo = subprocess.run([ROOT / "setup/ensure-rust"], capture_output=True, text=True)
-        path = f"{cargo.stdout.strip()}:{os.environ['PATH']}"
-        wheels = folder / "wheels"
+        self.wheels = folder / "wheels"
         self._uv("venv", self.bin.parent)
-        for package in ("cc/python", "ccu", "ddu"):
-            build = ("build", "--wheel", "--no-build-isolation", "--out-dir", wheels)
-            self._uv(*build, ROOT / package, PATH=path)
+        build = ("build", "--wheel", "--no-build-isolation", "--out-dir", self.wheels)
+        self._uv(*build, ROOT)
+        if (KERNEL.resolve().parent / "about.json").exists():
+            self._uv(*build, ROOT / "packaging/kernel")
         packages = ("pip", "install", "--python", self.bin / "python", "--no-deps")
-        self._uv(*packages, *wheels.glob("*.whl"))
+        self._uv(*packages, *self.wheels.glob("*.whl"))
         (inside,) = self.bin.parent.glob("lib/python*/site-packages")
-        # A line is one folder: the links of editable packages in it are not followed.
-        (inside / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        for name in PROGRAMS:
-            shutil.copy(Path(sys.executable).with_name(name), self.bin)
+        dependencies = folder / "dependencies"
+        dependencies.mkdir()
+        # Without the editable packages: what they declare is declared by the wheel too.
+        for there in Path(sysconfig.get_path("purelib")).iterdir():
+            if not re.match(
+                r"(ccplane|cctraining|ccu|ddu|over5g|_editable).*|.*\.pth$", there.name
+            ):
+                (dependencies / there.name).symlink_to(there)
+        (inside / "dependencies.pth").write_text(f"{dependencies}\n")
 
     @staticmethod
     def _uv(*arguments: object, **environment: str) -> None:
@@ -54,9 +58,10 @@ class Installed:
         assert done.returncode == 0, done.stderr
 
     def run(self, *command: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        outside = {name: value for name, value in os.environ.items() if name != "CCU_KERNEL"}
         return subprocess.run(
             [self.bin / str(command[0]), *map(str, command[1:])], cwd=self.cwd,
-            env=os.environ | {"CCU_KERNEL": str(KERNEL)} | environment,
+            env=outside | environment,
             capture_output=True, text=True,
         )  # fmt: skip
 
@@ -67,12 +72,72 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(kernel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    if not (kernel.parent / "about.json").exists():
+        pytest.skip(f"{kernel}: was built before kernels had wheels (make kernel)")
     return Installed(tmp_path_factory.mktemp("installed"))
 
 
+def wheel(installed: Installed, name: str) -> zipfile.ZipFile:
+    (file,) = installed.wheels.glob(f"{name}-*.whl")
+    return zipfile.ZipFile(file)
+
+
+def test_every_program_says_the_one_version(installed: Installed) -> None:
+    (version,) = re.findall(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    for program in ("ccu", "ddu", "nr-link", "socket-sampler"):
+        assert installed.says(program, "--version").split()[-1] == version
+    for name in ("over5g", "over5g_kernel"):
+        assert [file.name for file in installed.wheels.glob(f"{name}-{version}-*.whl")]
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_it_needs_few_packages_and_its_own_kernel(installed: Installed) -> None:
+    with wheel(installed, "over5g") as archive:
+        (file,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        about = message_from_string(archive.read(file).decode())
+    needed = about.get_all("Requires-Dist", [])
+    plain = {re.split(r"[<>=~;\[ ]", one)[0] for one in needed if "extra ==" not in one}
+    assert "over5g-kernel" in plain
+    assert not plain & {
+        "ccu",
+        "ddu",
+        "ccplane",
+        "cctraining",
+        "distributed",
+        "psycopg",
+        "gymnasium",
+    }
+    assert {"dask", "gym", "notebook", "store"} <= set(about.get_all("Provides-Extra", []))
+
+
+def test_the_kernel_comes_with_its_source(installed: Installed) -> None:
+    with wheel(installed, "over5g_kernel") as archive:
+        names = {name.partition(".data/data/")[2] for name in archive.namelist()}
+    for folder in ("nr-link/virtual/driver", "kmod/module"):
+        for file in (ROOT / folder).glob("*.[ch]"):
+            assert f"share/over5g-kernel/{file.relative_to(ROOT)}" in names
+    assert "share/over5g-kernel/setup/virtual-kernel" in names
+    about = json.loads((installed.bin.parent / "lib/nr-link/about.json").read_text())
+    assert re.fullmatch(r"linux-source-\S+ \S+|given \S+", about["source"])
+
+
+def test_a_kernel_of_another_version_is_refused_in_one_sentence(installed: Installed) -> None:
+    about = installed.bin.parent / "lib/nr-link/about.json"
+    content = about.read_text()
+    about.write_text(json.dumps(json.loads(content) | {"abi": 1}))
+    try:
+        said = installed.run("nr-link", "virtual", "doctor")
+    finally:
+        about.write_text(content)
+    assert said.returncode == 1
+    (line,) = said.stderr.splitlines()
+    assert "this kernel has interface 1" in line
+    assert "Install over5g and over5g-kernel of the same version" in line
+
+
 def test_the_packages_are_those_of_the_wheels(installed: Installed) -> None:
-    names = "ccu", "ddu", "ddu._packets", "ccplane"
+    names = "ccu", "ddu", "ddu._packets", "ccplane", "over5g"
     script = f"import {', '.join(names)}, sys; print(*(sys.modules[n].__file__ for n in {names}))"
     files = installed.says("python", "-c", script).split()
     assert len(files) == len(names)
@@ -136,16 +201,28 @@ def test_a_run_and_its_tables(installed: Installed) -> None:
     installed.says("ddu", "analyze", run)
     assert json.loads((run / "summary.json").read_text())["throughput_bps"] > 1e6
     assert "tcp_goodput_bps" in installed.says("ddu", "schema")
+    inside = next(installed.bin.parent.glob("lib/python*/site-packages"))
+    assert not (inside / "ccu/data/kmod/tests").exists()
 
 
 @pytest.mark.parametrize("cc", ["aimd.py", "aimd.bpf.c"])
 def test_a_source_of_the_project_runs(installed: Installed, cc: str) -> None:
     if cc.endswith(".c") and not (KERNEL.resolve().parent / "module-tree/source-tree").exists():
         pytest.skip("the kernel was kept without what modules are built with")
-    installed.says(
+    # A module needs more than the kernel that comes in a wheel.
+    environment = {"CCU_KERNEL": str(KERNEL)} if cc.endswith(".c") else {}
+    ran = installed.run(
         "ccu", "run", "--testbed", "virtual", "--cc", cc, "--prb", "24",
-        "--scenario", "static", "--duration", "2s", "--output", cc,
+        "--scenario", "static", "--duration", "2s", "--output", cc, **environment,
     )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_kernel_of_the_wheel_says_what_a_module_needs(installed: Installed) -> None:
+    said = installed.run("ccu", "run", "--testbed", "virtual", "--cc", "aimd.bpf.c")
+    assert said.returncode == 2
+    assert "what modules are built with is missing" in said.stderr
+    assert "name that kernel with CCU_KERNEL" in said.stderr
 
 
 def test_a_missing_program_and_kernel_say_how_to_get_them(installed: Installed) -> None:

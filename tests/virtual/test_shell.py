@@ -29,6 +29,24 @@ def test_streams_and_exit_code_are_the_commands(kernel: Path) -> None:
     assert said.returncode == 7
 
 
+def test_a_program_that_is_not_there_has_the_code_of_a_shell(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("no program\n")
+    nowhere, data = shell("--", "nowhere-to-be-found"), shell("--", tmp_path / "data")
+    path = shell("--", "/no/such/program")
+    assert [nowhere.returncode, path.returncode, data.returncode] == [127, 127, 126]
+    assert b"/no/such/program: no such file" in path.stderr
+    assert b"nowhere-to-be-found: is not a program on PATH. Install it" in nowhere.stderr
+    assert b"data: is not executable. Run chmod +x" in data.stderr
+
+
+def test_the_width_of_the_carrier_is_an_option(kernel: Path, tmp_path: Path) -> None:
+    assert shell("--prb", "24", "--output", tmp_path, "--", "true").returncode == 0
+    assert '"prb": 24' in (tmp_path / "link.yaml").read_text()
+    wrong = shell("--prb", "0", "--", "true")
+    assert wrong.returncode == 2
+    assert b"error: --prb: 0 PRB is not a channel bandwidth" in wrong.stderr
+
+
 def test_a_signal_is_an_exit_code(kernel: Path) -> None:
     assert shell("--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
 
@@ -82,9 +100,3 @@ def test_ended_by_a_signal_it_leaves_no_folder(kernel: Path) -> None:
     run.terminate()
     assert run.wait(600) == 1
     assert folders() == before
-
-
-def test_a_program_that_is_not_there_is_named(kernel: Path) -> None:
-    said = shell("--", "/no/such/program")
-    assert said.returncode == 1
-    assert b"/no/such/program: cannot be started" in said.stderr

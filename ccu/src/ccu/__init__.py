@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configuration and Control Unit: runs transport experiments over 5G links."""
-
-__version__ = "0.1.0"

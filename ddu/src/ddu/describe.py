@@ -39,6 +39,10 @@ _OWN_TABLES = {
 """Tables of ddu whose rows have no time of their own, and columns that identify them."""
 _RESULTS = ("tables", "figures", "report.html", "summary.json")
 
+_RUN = "run directory"
+_RUNS = "directory of runs"
+_HERCULES = "Hercules run folder (`ddu import` makes run directories of it)"
+
 Described = dict[str, Any]
 
 
@@ -56,6 +60,14 @@ def describe(path: Path) -> Described:
     return {"path": str(path), "bytes": path.stat().st_size} | _file(path)
 
 
+def next_step(path: Path, description: Described) -> str | None:
+    """Return the command for such a directory, without its argument; of a file none."""
+    kind = description["kind"]
+    if kind == _RUN:
+        return "ddu serve" if (path / "report.html").exists() else "ddu analyze"
+    return {_RUNS: "ddu compare", _HERCULES: "ddu import"}.get(kind)
+
+
 def _directory(path: Path) -> Described:
     description: Described = {"path": str(path)}
     if (path / "run.json").exists():
@@ -64,7 +76,7 @@ def _directory(path: Path) -> Described:
         description["results"] = [name for name in _RESULTS if (path / name).exists()]
     else:
         runs = sorted(manifest.parent.name for manifest in path.glob("*/run.json"))
-        description["kind"] = "directory of runs" if runs else "directory"
+        description["kind"] = _RUNS if runs else "directory"
         description |= {"runs": runs} if runs else {}
         inside = [] if runs else sorted(f for f in path.iterdir() if not f.name.startswith("."))
         description |= _foreign(inside)
@@ -75,7 +87,7 @@ def _directory(path: Path) -> Described:
 def _run(path: Path) -> Described:
     manifest = read_manifest(path)
     return {
-        "kind": "run directory",
+        "kind": _RUN,
         "schema_version": manifest.schema_version,
         "status": manifest.status,
         "verdict": manifest.verdict,
@@ -94,7 +106,7 @@ def _foreign(files: list[Path]) -> Described:
     repeats = sorted({version_of(f.name) or "" for f in files} - {""}, key=int)
     faults = {folder.name: list(faults_of_series(folder, 0)) for folder in series}
     return {
-        "kind": "Hercules run folder (`ddu import` makes run directories of it)",
+        "kind": _HERCULES,
         "repeats": repeats,
         "faults": {name: some for name, some in faults.items() if some},
     }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 
 
@@ -15,6 +15,16 @@ def _checkout() -> Path | None:
 
 CHECKOUT = _checkout()
 """The checkout that this package is installed from in editable mode (make build does so)."""
+
+
+def version() -> str:
+    """Return the version of the wheel `over5g`, or of the checkout's packages."""
+    for distribution in ("over5g", "ddu"):
+        try:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            continue
+    return "unknown"
 
 
 def data(package: str, name: str) -> Path:

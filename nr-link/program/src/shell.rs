@@ -2,6 +2,7 @@
 //! A command on the UE's host of a link; the server is the caller's host, or one in a new user
 //! namespace.
 
+mod command;
 mod folder;
 mod hosts;
 mod link;
@@ -18,7 +19,7 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 
 use crate::netns::Namespace;
-use crate::problems::Format;
+use crate::problems::{self, Format};
 use crate::session::Session;
 use folder::Folder;
 use hosts::Hosts;
@@ -30,12 +31,15 @@ pub struct Shell {
     /// Without --trace and --config, the link is a 5G carrier of 106 PRB with a static channel
     #[arg(long = "virtual")]
     virtual_time: bool,
+    /// Width of a 5G carrier of 30 kHz with a static channel, PRB: 106 are 40 MHz
+    #[arg(long, conflicts_with_all = ["trace", "config"])]
+    prb: Option<u32>,
     /// Host that the command runs on
     #[arg(long, value_enum, default_value_t, requires = "virtual_time")]
     on: On,
     /// Uplink and downlink capacity, in this order, as traces in Mahimahi's format: one line for each opportunity of
     /// 1504 bytes, with its time in ms
-    #[arg(long, num_args = 2, value_names = ["UP", "DOWN"], required_unless_present_any = ["config", "virtual_time"], conflicts_with = "config")]
+    #[arg(long, num_args = 2, value_names = ["UP", "DOWN"], required_unless_present_any = ["config", "prb", "virtual_time"], conflicts_with = "config")]
     trace: Option<Vec<PathBuf>>,
     /// Configuration in place of --trace: a YAML file of schema nr-link/1, with one UE and no netns
     #[arg(long)]
@@ -91,12 +95,17 @@ fn finite(text: &str) -> Result<f64, String> {
 const SERVER_START: Duration = Duration::from_millis(300);
 const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs the command and waits for its end; returns its exit code, or 128 + the number of the signal that ended
-/// it.
+/// Runs the command and waits for its end; returns its exit code, 128 + the number of the signal that ended it, or a
+/// shell's code for a program that is not there.
 ///
 /// # Errors
 /// The link cannot be made or fails; the command cannot be started.
 pub fn run(shell: &Shell) -> Result<u8> {
+    if let Some((problem, code)) = shell.command.first().and_then(|one| command::refused(one)) {
+        let message = problems::render_error(&problem.into(), shell.problems);
+        let _ = writeln!(std::io::stderr(), "{message}");
+        return Ok(code);
+    }
     let folder = Folder::of(shell.output.as_deref())?;
     let config = link::config(shell, folder.path())?;
     if shell.virtual_time {

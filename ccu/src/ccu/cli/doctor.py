@@ -69,6 +69,7 @@ def doctor(
     else:
         Console().print(table(findings))
         print(conclusion(findings, checked))
+        print(f"next: {_next_step(findings, None if checked == default.value else checked)}")
     if any(finding.needed and not finding.ok for finding in findings):
         raise typer.Exit(1)
 
@@ -108,6 +109,13 @@ def conclusion(findings: list[Finding], testbed: str) -> str:
     if missing:
         return f"not ready for --testbed {testbed}: {', '.join(missing)} (✗)"
     return f"ready for --testbed {testbed}"
+
+
+def _next_step(findings: list[Finding], testbed: str | None) -> str:
+    """Return what to do now; `testbed`: one that `ccu run` would not choose by itself."""
+    if any(finding.needed and not finding.ok for finding in findings):
+        return "do what stands beside each ✗, then ccu doctor again"
+    return "ccu run --cc cubic" + (f" --testbed {testbed}" if testbed else "")
 
 
 def _default(choice: Choice) -> Finding:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ccu import __version__
 from ddu.console import ending
 
 COMMANDS = {
@@ -54,7 +53,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"ccu {__version__}")
+        from ddu.installation import version
+
+        print(f"ccu {version()}")
         raise typer.Exit
 
 

@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 import psutil
 from pydantic import ValidationError
 
-from ccu import __version__, congestion, scenarios, traffic
+from ccu import congestion, scenarios, traffic
 from ccu.host import programs
 from ccu.runs.last_record import LastRecord
 from ccu.scenarios import nr_link
 from ccu.spec.experiment import Experiment, FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
-from ddu.installation import CHECKOUT, data
+from ddu.installation import CHECKOUT, data, version
 from ddu.run import durable
 from ddu.run.integrity import described, regular_files
 from ddu.run.manifest import SCHEMA_VERSION, read_content, write_json, write_manifest
@@ -165,7 +165,7 @@ def software() -> dict[str, Any]:
     """Return the versions of all programs of a run, and the revision of this one's source."""
     names = ("nr-link", "socket-sampler", *traffic.every_program(), "tcpdump")
     return {
-        "ccu": __version__,
+        "ccu": version(),
         **{name: programs.version(name) for name in names},
         "kernel": platform.release(),
         **_revision(),

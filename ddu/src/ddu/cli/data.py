@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -49,7 +50,7 @@ def compare(
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
     from ddu.compare.load import load_runs, same_runs, uncaptured, unfinished
     from ddu.compare.page import write_comparison
-    from ddu.compare.tables import METRICS, means_text, mixtures, refuse_unknown
+    from ddu.compare.tables import METRICS, grouped, means_text, mixtures, refuse_unknown
 
     metrics = tuple(metric or METRICS)
     refused: list[RefusedError] = []
@@ -70,6 +71,11 @@ def compare(
         typer.secho(f"runs left out that have no capture: {len(without)}", fg="yellow")
     if left_out:
         typer.secho(f"invalid runs left out of the means: {left_out}", fg="yellow")
+    if any(len(group) == 1 for group in grouped(loaded).values()):
+        typer.echo("next: ccu run each with another --seed, for intervals; then ddu compare all")
+    else:
+        folder = [shlex.quote(str(one)) for one in runs if len(runs) == 1]
+        typer.echo(" ".join(["next: ddu serve", *folder]))
     typer.echo(str(page))
     for error in refused:
         typer.secho(error_text("ddu", str(error)), err=True)
@@ -144,8 +150,10 @@ def describe(
 ) -> None:
     """Describe a file or directory: format, size, time range and faults."""
     from ddu.describe import describe as described
+    from ddu.describe import next_step
 
     description = described(path)
+    following = next_step(path, description)
     if as_json:
         typer.echo(json.dumps(description, default=str, indent=2, ensure_ascii=False))
         return
@@ -153,6 +161,8 @@ def describe(
     _show(description, "")
     for file in files:
         _show(file, "  ")
+    if following:
+        typer.echo(f"next: {following} {shlex.quote(str(path))}")
 
 
 def schema(

@@ -21,7 +21,10 @@ pub fn config(shell: &Shell, folder: &Path) -> Result<ResolvedConfig> {
             config
         }
         (None, Some(traces)) => from_traces(shell, traces, folder)?,
-        (None, None) => written(shell, static_radio(), Some(carrier()), folder)?,
+        (None, None) => {
+            let prb = shell.prb.unwrap_or(DEFAULT_PRB);
+            written(shell, static_radio(), Some(carrier(prb)), folder).map_err(by_option)?
+        }
     };
     let refuse = |rule: String, fix: &str, key: &str| -> Problem {
         Violation::new(rule, fix)
@@ -49,6 +52,19 @@ pub fn config(shell: &Shell, folder: &Path) -> Result<ResolvedConfig> {
         )
     );
     Ok(config)
+}
+
+/// A width that the radio refuses was written on the command line.
+fn by_option(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Problem>() {
+        Ok(problem) if problem.place.key.as_deref() == Some("radio.prb") => {
+            Violation::new(problem.rule, problem.fix)
+                .at_key("--prb")
+                .into()
+        }
+        Ok(problem) => problem.into(),
+        Err(other) => other,
+    }
 }
 
 fn outputs(folder: &Path) -> nr_link_model::config::Output {
@@ -110,11 +126,14 @@ fn static_radio() -> Value {
 }
 
 /// 40 MHz of band n78, as `ccu run` has by default.
-fn carrier() -> Value {
+const DEFAULT_PRB: u32 = 106;
+
+/// A carrier of band n78 of this width.
+fn carrier(prb: u32) -> Value {
     json!({
         "carrier_ghz": 3.6,
         "numerology": 1,
-        "prb": 106,
+        "prb": prb,
         "duplex": {"tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}},
     })
 }

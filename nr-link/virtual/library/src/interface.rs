@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
-use nr_link_virtual_plan::PLAN_VARIABLE;
+use nr_link_virtual_plan::{ABI, PLAN_VARIABLE};
 
 use crate::fail;
 use crate::handle::Lost;
 use crate::link::VirtualLink;
 use crate::streams;
 use crate::trace::{Column, Declared, Form};
-
-/// NR_LINK_ABI.
-const ABI: u32 = 3;
 
 /// struct nr_link_setup.
 #[repr(C)]

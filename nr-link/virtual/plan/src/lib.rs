@@ -13,6 +13,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+/// NR_LINK_ABI of `../driver/nr_link.h`: a kernel of another number cannot call the library.
+pub const ABI: u32 = 3;
+
 /// Environment variable of the kernel's process: the file with the [`Run`].
 pub const PLAN_VARIABLE: &str = "NR_LINK_PLAN";
 /// The same: descriptor of the file that takes the guest's [`Report`]s, one JSON value a line.

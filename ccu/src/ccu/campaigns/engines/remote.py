@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ccu import __version__, congestion
+from ccu import congestion
 from ccu.campaigns import live as showing
 from ccu.campaigns import slots
 from ccu.campaigns.engines.job import Ended, Job, JobProcess
@@ -18,6 +18,7 @@ from ccu.campaigns.folder import Folder
 from ccu.runs import manifest
 from ccu.testbeds import driver_of
 from ddu.campaign.definition import Campaign
+from ddu.installation import version
 
 RESOURCE = "testbed"
 """The Dask resource that counts a worker's testbeds, and so its simultaneous runs in real time."""
@@ -52,7 +53,7 @@ def software() -> str:
     """Return the version of this ccu, which must be the same at client and workers."""
     about = manifest.software()
     modified = ", modified" if about["git_modified"] else ""
-    return f"ccu {__version__} at {about['git_revision']}{modified}"
+    return f"ccu {version()} at {about['git_revision']}{modified}"
 
 
 def machine() -> str:

@@ -24,7 +24,7 @@ BUILT_IN = "built-in"
 _LISTENING_S = 0.1
 _RAW = Path()  # the plan's folder, where programs begin
 _PATIENCE_S = 60.0
-_SYSCTLS = {
+SYSCTLS = {
     # Router solicitations and the like are not traffic of the experiment.
     "net.ipv6.conf.all.disable_ipv6": "1",
     "net.ipv6.conf.default.disable_ipv6": "1",
@@ -68,7 +68,7 @@ def plan_of(
         "schema": "nr-link-virtual/1",
         "link": "link.yaml",
         "seed": experiment.seed,
-        "sysctls": _SYSCTLS
+        "sysctls": SYSCTLS
         | socket_buffer_sysctls(experiment.socket_buffer)
         | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
     }

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One experiment from Python: `ccu run` without the command line."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+import ddu.api
+from ccu.host.root import need_root
+from ccu.runs import run as runs
+from ccu.scenarios.resolve import resolve
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import driver_of
+from ccu.testbeds.choice import choose
+from ddu.report.text import REPORT
+
+_HEIGHT_PX = 900
+
+
+class Run(ddu.api.Run):
+    """The results of a run, as data frames; a notebook shows its report."""
+
+    def _repr_html_(self) -> str:
+        _ = self.summary
+        page = html.escape((self.path / REPORT).read_text(), quote=True)
+        style = f"width:100%;height:{_HEIGHT_PX}px;border:0"
+        return f'<iframe srcdoc="{page}" style="{style}"></iframe>'
+
+
+def run(cc: str = "cubic", *, output: Path | str = "runs", **keys: Any) -> Run:
+    """Run one experiment into a new directory in `output`, analyse it, and return its results.
+
+    `cc`: a congestion control of `ccu list cc`, or the path of one of your own. `keys`: those of an
+    experiment (docs/experiment.md), with their units as text: prb=106, direction="ul",
+    rtt="50ms", duration="10s", scenario="rome-moderate", seed=2. What is left out is chosen as `ccu
+    run` chooses it.
+
+    Raises RefusedError for a wrong value or a machine that cannot do it, before anything is made;
+    RunFailed if the run failed.
+    """
+    experiment = _experiment({"cc": cc, **keys})
+    if driver_of(experiment).needs_root:
+        need_root()
+    directory = runs.run(experiment, Path(output), _silently)
+    made = Run(directory)
+    made.analyze()
+    return made
+
+
+def _experiment(written: dict[str, Any]) -> Experiment:
+    choices = choose(written, lambda more: [resolve({**written, **more})])
+    return resolve({**written, **{choice.key: choice.value for choice in choices}})
+
+
+def _silently(_stage: str, _share: float) -> None:
+    """A notebook shows the results, not the progress."""

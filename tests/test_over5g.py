@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package `over5g`, before anything runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import over5g
+from ddu.console.problems import RefusedError
+
+
+def test_it_is_imported_quickly_and_says_its_version() -> None:
+    script = "import over5g, sys; print(over5g.__version__, 'pandas' in sys.modules, dir(over5g))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    version, pandas, names = ran.stdout.split(maxsplit=2)
+    assert version.count(".") == 2
+    assert pandas == "False"
+    assert "'run'" in names
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [({"prb": 107}, "prb"), ({"prbs": 106}, "prbs"), ({"cc": "cubik"}, "Did you mean cubic")],
+)
+def test_a_wrong_key_or_value_is_refused_before_anything_is_made(
+    tmp_path: Path, keys: dict[str, object], said: str
+) -> None:
+    with pytest.raises(RefusedError, match=said):
+        over5g.run(output=tmp_path / "runs", testbed="virtual", **keys)
+    assert not (tmp_path / "runs").exists()
