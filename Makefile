@@ -70,9 +70,9 @@ setup:
 	@setup/python-environment
 
 build: setup ## build the programs into .venv/bin
-	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler \
+	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler -p quic-flow \
 	  -p nr-link-virtual-guest -p nr-link-virtual-library
-	install -m 755 target/release/nr-link target/release/socket-sampler \
+	install -m 755 target/release/nr-link target/release/socket-sampler target/release/quic-flow \
 	  target/release/nr-link-guest target/release/libnr_link_virtual.so $(BIN)/
 	@if lacking=$$(setup/system-packages real-time); then \
 	  $(MAKE) --silent --no-print-directory -C kmod bpf; \

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("cc/python", "cc/training", "ccu", "ddu", "over5g")
 # Its packages are large, and only those who train need them.
 EXTRA_OF = {"cc/training": "gym"}
-PROGRAMS = ("nr-link", "socket-sampler")
+PROGRAMS = ("nr-link", "socket-sampler", "quic-flow")
 # nr-link looks for them beside its own folder.
 LIBRARIES = ("libnr_link_virtual.so", "nr-link-guest")
 EXTENSION = "_packets.abi3.so"

@@ -13,6 +13,7 @@ SOURCE = Path(ccu.__file__).parent
 FOLDERS = r"traffic/\w+/|testbeds/phone/"
 """Kinds of this package; the phone's own is in its testbed's folder, with its iperf3."""
 OTHER_MEANINGS = {
+    "host/programs.py": "quic-flow",  # the project builds it
     "host/namespace.py": "tcp",  # a table of /proc/net
     "testbeds/oai/preflight.py": "tcp|udp",  # transports of OpenAirInterface's own ports
     "testbeds/oai/runtime.py": "tcp",

@@ -85,7 +85,7 @@ def wheel(installed: Installed, name: str) -> zipfile.ZipFile:
 
 def test_every_program_says_the_one_version(installed: Installed) -> None:
     (version,) = re.findall(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
-    for program in ("ccu", "ddu", "nr-link", "socket-sampler"):
+    for program in ("ccu", "ddu", "nr-link", "socket-sampler", "quic-flow"):
         assert installed.says(program, "--version").split()[-1] == version
     for name in ("over5g", "over5g_kernel"):
         assert [file.name for file in installed.wheels.glob(f"{name}-{version}-*.whl")]

@@ -13,7 +13,7 @@ from ddu.console.problems import refusal
 from ddu.installation import build_hint
 
 _BIN = Path(sys.executable).parent
-_BUILT_HERE = ("nr-link", "socket-sampler")
+_BUILT_HERE = ("nr-link", "socket-sampler", "quic-flow")
 _VERSION_OPTION = {"ip": "-V"}
 
 

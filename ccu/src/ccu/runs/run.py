@@ -143,6 +143,8 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
 def _perform(site: Site, record: Manifest, report: Listener) -> None:
     driver = driver_of(site.experiment)
     flows = traffic.plan(site.experiment)
+    for kind, some in traffic.by_driver(flows):
+        kind.prepare(site.experiment, some, site.raw)
     if whole_run := driver.whole_run():
         _perform_at_once(site, record, whole_run, flows, report)
         return

@@ -103,6 +103,10 @@ class TrafficDriver:
         starts_s = experiment.starts_s(plan, number)
         return Flow(number, plan.cc, direction, starts_s, lasts_s, traffic, ue)
 
+    def prepare(self, experiment: Experiment, flows: Sequence[Flow], raw: Path) -> None:
+        """Make the files that the programs of its flows need, once for a run, before anything
+        starts."""
+
     def commands(
         self, experiment: Experiment, flow: Flow, hosts: FlowHosts, raw: Path
     ) -> Mapping[End, Command]:

@@ -17,18 +17,20 @@ from ddu.metrics.declared import (
     delays,
     fairness,
     losses,
+    quic,
     radio,
     rates,
     sockets,
 )  # fmt: skip
 from ddu.metrics.metric import BinMetric, Metric, Need, SummaryMetric
 
-Stage = Literal["captures", "sockets", "derived"]
-"""When a column is computed: from captures, from samples of the socket, from other columns."""
+Stage = Literal["captures", "sockets", "quic", "derived"]
+"""When a column is computed: from captures, from samples of the socket, from qlog, from other
+columns."""
 _GROUP = "ddu.metrics"
 _OWN: tuple[Sequence[Metric], ...] = (
     rates.METRICS, delays.METRICS, losses.METRICS, acknowledgements.METRICS, datagrams.METRICS,
-    fairness.METRICS, sockets.METRICS, radio.METRICS, bound.METRICS,
+    fairness.METRICS, sockets.METRICS, quic.METRICS, radio.METRICS, bound.METRICS,
     cost.METRICS,
 )  # fmt: skip
 
@@ -59,8 +61,7 @@ def metrics() -> tuple[Metric, ...]:
 
 @cache
 def bin_metrics(stage: Stage) -> tuple[BinMetric, ...]:
-    """Return the columns that are computed from the captures, from samples of the socket, or from
-    the other columns of the aligned table."""
+    """Return the columns of one stage."""
     of_bins = (metric for metric in metrics() if isinstance(metric, BinMetric))
     return tuple(metric for metric in of_bins if _stage(metric) == stage)
 
@@ -68,6 +69,8 @@ def bin_metrics(stage: Stage) -> tuple[BinMetric, ...]:
 def _stage(metric: BinMetric) -> Stage:
     if {Need.MAC, Need.CC_TRACE} & {*metric.needs}:
         return "derived"
+    if Need.QLOG in metric.needs:
+        return "quic"
     return "sockets" if Need.SOCKETS in metric.needs else "captures"
 
 

@@ -37,6 +37,7 @@ class Need(Enum):
     """The bytes that arrived, by the receiver's capture, or by the ACKs in the sender's."""
     SOCKETS = "sockets"
     CC_TRACE = "cc trace"
+    QLOG = "qlog"
     MAC = "MAC"
 
     def is_met_by(self, flow: ObservedFlow) -> bool:
@@ -71,6 +72,10 @@ class OnBins:
     bins: Bins
     sockets: pd.DataFrame | None = None
     """The socket's last sample before each bin's end, of a metric that needs SOCKETS alone."""
+    quic: pd.DataFrame | None = None
+    """The flow's rows of the table `quic`, and …"""
+    quic_latest: pd.DataFrame | None = None
+    """… the last of them before each bin's end, of a metric that needs QLOG."""
     aligned: pd.DataFrame = field(default_factory=pd.DataFrame)
     """The flow's rows of the aligned table, of a metric that needs MAC or CC_TRACE."""
 

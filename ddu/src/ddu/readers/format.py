@@ -64,7 +64,7 @@ class Format:
     table: str = ""
     """The name of the table, where it is one of its own."""
     file: str = ""
-    """The file of such a log under raw/; `{}` is the number of a UE."""
+    """The file of such a log under raw/; `{}` is the number of a UE. Empty: read otherwise."""
     counts_per_report: bool = False
     """Whether counts of measurements start again in each report."""
     events: Callable[[pd.DataFrame], pd.DataFrame] | None = None

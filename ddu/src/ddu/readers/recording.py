@@ -24,6 +24,7 @@ from ddu.readers.nr_link_flows import read_nr_link_flows
 from ddu.readers.packets.connections import Wanted
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.packets.split import SplitCapture
+from ddu.readers.qlog import read_quic_logs
 from ddu.readers.sockets import read_sockets
 from ddu.readers.table_logs import read_table_logs
 from ddu.run.manifest import CcTrace, Manifest, SocketSamples, Source
@@ -95,7 +96,8 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     }
     sockets = tuple(filter(None, map(files.sockets, manifest.sockets)))
     tables, faults = read_table_logs(path / "raw")
-    files.faults += faults
+    quic, faults_of_quic = read_quic_logs(path / "raw", tuple(manifest.flows))
+    files.faults += [*faults, *faults_of_quic]
     return Recording(
         path=path,
         manifest=manifest,
@@ -107,7 +109,7 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         sockets=sockets,
         delays=files.delays(),
         iperf3=read_nr_link_flows(path / "raw") or read_iperf3_files(path / "raw"),
-        tables=tables,
+        tables={**tables, **quic},
         faults=tuple(files.faults),
     )
 

@@ -29,7 +29,7 @@ def read_table_logs(raw: Path) -> tuple[dict[str, SourceTable], list[str]]:
     folders = {each.name for each in raw.glob("*") if each.is_dir()} - {_PROGRAM_LOGS}
     for form in formats_holding("table") if folders else ():
         logs = []
-        for file, ue in _files(raw, form.file):
+        for file, ue in _files(raw, form.file) if form.file else ():
             try:
                 log = form.read(file)
             except RefusedError as error:

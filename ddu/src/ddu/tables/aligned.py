@@ -16,7 +16,7 @@ from ddu.metrics.metric import Need, OnBins
 from ddu.tables.delays import delays_on_bins
 from ddu.tables.mac import link_on_bins, mac_on_bins
 from ddu.tables.secondary import numbered, secondary_on_bins
-from ddu.tables.state import cc_on_bins, sockets_on_bins
+from ddu.tables.state import cc_on_bins, quic_on_bins, sockets_on_bins
 
 
 def aligned_table(
@@ -52,12 +52,13 @@ def aligned_table(
 
 
 def _has_state(run: AlignedRun) -> bool:
-    return run.sockets is not None or bool(run.cc_traces)
+    return run.sockets is not None or bool(run.cc_traces) or "quic" in run.tables
 
 
 def _of_flow(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
     state = [pd.DataFrame(index=range(bins.count))]
-    state += [sockets_on_bins(run, flow, bins), cc_on_bins(run, flow.flow, bins)]
+    state += [sockets_on_bins(run, flow, bins), quic_on_bins(run, flow, bins)]
+    state.append(cc_on_bins(run, flow.flow, bins))
     return pd.concat(state, axis=1)
 
 

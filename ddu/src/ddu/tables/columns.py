@@ -22,6 +22,7 @@ TABLES = {
             "flow",
             "captures",
             "sockets_on_bins",
+            "quic_on_bins",
             "delays",
             "mac",
             "phone",
@@ -38,6 +39,7 @@ TABLES = {
     "delay_cdf": ("flow", "distribution"),
     "delays": ("time", "flow", "packet_delays"),
     "iperf3": ("time", "flow", "iperf3"),
+    "quic": ("time", "flow", "quic"),
     "oai_l1": ("time", "log", "l1"),
     "oai_rrc": ("time", "log", "rrc"),
     "oai_ue": ("time", "log", "ue_log", "mac"),
@@ -46,7 +48,8 @@ TABLES = {
 """The parts of columns.yaml, and the kinds of metrics, that each table consists of."""
 
 _STAGES: dict[str, Stage] = {
-    "captures": "captures", "sockets_on_bins": "sockets", "derived": "derived",
+    "captures": "captures", "sockets_on_bins": "sockets", "quic_on_bins": "quic",
+    "derived": "derived",
 }  # fmt: skip
 """Parts that metrics declare, and the stage in which these are computed."""
 _KERNEL = "as the kernel reports it, by the name in struct tcp_info or inet_diag with a unit"

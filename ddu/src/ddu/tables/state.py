@@ -35,6 +35,22 @@ def sockets_on_bins(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataF
     return pd.DataFrame({each.name: each.values(at) for each in bin_metrics("sockets")})
 
 
+def quic_on_bins(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
+    """Return the metrics of a QUIC sender; without columns where it has no qlog.
+
+    A value holds until the next update, and none after the log's last.
+    """
+    table = run.tables.get("quic")
+    own = None if table is None else table[table["flow"] == flow.flow.id]
+    if own is None or not len(own):
+        return pd.DataFrame()
+    ended = bins.edges_utc_ns[:-1] > int(own["utc_ns"].iloc[-1])
+    last = _latest(own, bins, float(own["utc_ns"].iloc[-1] - own["utc_ns"].iloc[0]))
+    last[ended] = np.nan
+    at = OnBins(flow, bins, quic=own, quic_latest=last)
+    return pd.DataFrame({each.name: each.values(at) for each in bin_metrics("quic")})
+
+
 def cc_on_bins(run: AlignedRun, flow: Flow, bins: Bins) -> pd.DataFrame:
     """Return the last row of the congestion control's trace in each bin, as `cc_<its name>`."""
     own = run.trace_of(flow)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The time of one end: monotonic, with UTC only where the log begins.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::sys::prctl::set_timerslack;
+
+/// Reads the clock once for everything that happens at an instant: in virtual time each reading costs a switch
+/// to the kernel.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    start: Instant,
+    start_utc: Duration,
+    shown_ns: Arc<AtomicU64>,
+}
+
+impl Clock {
+    /// Starts the clock; timers of this process are no longer rounded (Linux: 50 µs).
+    pub fn start() -> Self {
+        let _ = set_timerslack(1); // else a timer is up to 50 µs late
+        let start_utc = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            start: Instant::now(),
+            start_utc: start_utc.unwrap_or_default(),
+            shown_ns: Arc::default(),
+        }
+    }
+
+    /// Reads the clock.
+    pub fn read(&self) -> Instant {
+        let now = Instant::now();
+        let since = now.saturating_duration_since(self.start).as_nanos() as u64;
+        self.shown_ns.store(since, Ordering::Relaxed);
+        now
+    }
+
+    /// Returns what the last reading showed, in nanoseconds since the start.
+    pub fn shown_ns(&self) -> u64 {
+        self.shown_ns.load(Ordering::Relaxed)
+    }
+
+    /// The start.
+    pub fn start_instant(&self) -> Instant {
+        self.start
+    }
+
+    /// UTC at the start, since 1970.
+    pub fn start_utc(&self) -> Duration {
+        self.start_utc
+    }
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver of the kind `quic`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ccu.host import programs as installed
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment
+from ccu.spec.traffic import TrafficOptions
+from ccu.traffic import Command, End, TrafficDriver
+from ccu.traffic.flow import Flow, FlowHosts
+from ccu.traffic.quic import programs
+from ccu.traffic.quic.options import Quic
+from ddu.console.problems import refusal
+
+_HEADERS_BYTES = 28  # IPv4 and UDP
+_LEAST_DATAGRAM_BYTES = 1200
+
+
+class QuicDriver(TrafficDriver):
+    """One QUIC connection for each flow; both ends write a qlog and the secrets."""
+
+    summary = (
+        "QUIC: quic, quic:CC (bbr, cubic, newreno) or quic:aioquic, with +WORDS (docs/quic.md)"
+    )
+    options = Quic
+    needs = (programs.QUIC_FLOW,)
+
+    def check(self, experiment: Experiment, traffic: TrafficOptions) -> None:
+        """Refuse a path that is too narrow, and an implementation that is not installed."""
+        assert isinstance(traffic, Quic)
+        payload_bytes = experiment.mtu_bytes - _HEADERS_BYTES
+        if payload_bytes < _LEAST_DATAGRAM_BYTES:
+            more = _LEAST_DATAGRAM_BYTES - payload_bytes
+            raise refusal(
+                f"QUIC needs a path for {_LEAST_DATAGRAM_BYTES} bytes of UDP payload (RFC 9000 "
+                f"section 14), and an MSS of {experiment.mss_bytes} leaves {payload_bytes}",
+                f"choose an MSS of {experiment.mss_bytes + more} bytes and more",
+                key="mss",
+            )
+        if "aioquic" in (traffic.implementation, traffic.receiving) and not find_spec("aioquic"):
+            raise refusal(
+                "aioquic is not installed", "type: pip install 'over5g[quic]'", key="traffic"
+            )
+
+    def prepare(self, experiment: Experiment, flows: Sequence[Flow], raw: Path) -> None:  # noqa: ARG002
+        """Make the receivers' certificate, which follows from the experiment's seed."""
+        folder = raw / programs.FOLDER
+        folder.mkdir()
+        program = installed.require(programs.QUIC_FLOW)
+        command = [program, "certificate", str(folder), "--seed", str(experiment.seed)]
+        made = subprocess.run(command, capture_output=True, text=True)
+        if made.returncode:
+            raise RunFailed("traffic", made.stderr.strip())
+
+    def commands(
+        self, experiment: Experiment, flow: Flow, hosts: FlowHosts, raw: Path
+    ) -> Mapping[End, Command]:
+        traffic = flow.traffic
+        assert isinstance(traffic, Quic)
+        source, target = flow.sender(hosts), flow.target(hosts)
+
+        def end(end: End) -> Command:
+            here, peer = (target, source) if end == "receiver" else (source, target)
+            own = programs.Flow(
+                flow.id,
+                end,
+                here,
+                peer,
+                flow.start_s,
+                flow.duration_s,
+                traffic,
+                raw / programs.FOLDER,
+            )
+            words = programs.command(experiment, own)
+            return Command(f"{flow.id}-quic-{end}", words, _report_file(flow, end))
+
+        return {"receiver": end("receiver"), "sender": end("sender")}
+
+    def read_result(self, flow: Flow, hosts: FlowHosts, raw: Path) -> None:  # noqa: ARG002
+        _report(raw, flow, "sender")
+        report = _report(raw, flow, "receiver")
+        flow.counted_bytes, flow.counted_s = report["received_bytes"], report["receiving_s"]
+
+    def failure(self, flow: Flow, end: End, code: int, raw: Path) -> str:
+        for one in ("sender", "receiver"):  # The sender knows best why there is no connection.
+            _report(raw, flow, one)
+        return super().failure(flow, end, code, raw)
+
+
+def _report_file(flow: Flow, end: End) -> str:
+    return f"{programs.FOLDER}/{programs.name_of(flow.id, end, 'json')}"
+
+
+def _report(raw: Path, flow: Flow, end: End) -> dict[str, Any]:
+    """Return the report of one end. Raises RunFailed if it is incomplete or has an error."""
+    name = _report_file(flow, end)
+    try:
+        content: dict[str, Any] = json.loads((raw / name).read_text())
+    except (OSError, ValueError) as error:
+        raise RunFailed("traffic", f"flow {flow.id}: {name} is incomplete ({error})") from None
+    if "error" in content:
+        raise RunFailed("traffic", f"flow {flow.id}, {end}: {content['error']}")
+    return content
+
+
+QUIC = QuicDriver()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quic:SPEC`: what the words mean, and which are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccu.spec import traffic
+from ccu.spec.experiment import Experiment
+from ccu.traffic import driver_of
+from ddu.console.problems import RefusedError
+
+
+@pytest.mark.parametrize(
+    ("written", "control", "name"),
+    [
+        ("quic", "cubic", "quic-cubic"),
+        ("quic:bbr", "bbr", "quic-bbr"),
+        ("quic:aioquic", "newreno", "aioquic-newreno"),
+        ("quic:bbr+receiver=aioquic+streams=8+volume=10MB", "bbr", "quic-bbr"),
+        ("quic:newreno+datagrams", "newreno", "quic-newreno"),
+        ("quic:cubic+0rtt", "cubic", "quic-cubic"),
+    ],
+)
+def test_words_are_read_and_written_again(written: str, control: str, name: str) -> None:
+    read = traffic.validated(written)
+    assert (read.congestion_control, read.own_ccs) == (control, (name,))  # type: ignore[attr-defined]
+    assert traffic.validated(str(read)) == read
+
+
+@pytest.mark.parametrize(
+    ("written", "rule"),
+    [
+        ("quic:bbr9", "bbr9"),
+        ("quic:aioquic+bbr", "aioquic has no congestion control bbr"),
+        ("quic:cubic+bbr", "says twice what its control is"),
+        ("quic:aioquic+0rtt", "0rtt is for quinn at both ends"),
+        ("quic:streams=0", "greater than or equal to 1"),
+    ],
+)
+def test_mistakes_are_named(written: str, rule: str) -> None:
+    with pytest.raises(ValueError, match=rule.replace("+", r"\+")):
+        traffic.validated(written)
+
+
+def test_a_path_that_is_too_narrow_for_quic_is_refused() -> None:
+    flows = ({"cc": "quic:cubic"},)
+    narrow = Experiment(flows=flows, mss_bytes=1187)  # type: ignore[arg-type]
+    kind = narrow.flows[0].traffic
+    assert kind is not None
+    with pytest.raises(RefusedError, match="MSS of 1188 bytes and more"):
+        driver_of(kind).check(narrow, kind)
+    wide = Experiment(flows=flows, mss_bytes=1188)  # type: ignore[arg-type]
+    driver_of(kind).check(wide, kind)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""qlog of QUIC connections: JSON-SEQ (RFC 7464) of the main schema 0.3, with the QUIC events.
+
+Sources: draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01, which quinn
+and aioquic write. Times of events are relative to `reference_time`, or since 1970.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ddu.errors import UnreadableInput
+from ddu.readers.format import Format, LogClock, SourceTable
+from ddu.readers.logs import LogTable, content_of, table_of
+from ddu.run.manifest import Flow
+
+VERSIONS = ("0.3",)
+"""The versions of the main schema that are read."""
+TABLE = "quic"
+CLOCK = LogClock("times that stand in the qlog, by the clock of the sender", 1_000)
+
+_RECORD = b"\x1e"
+_GAUGES = {
+    "congestion_window": ("quic_cwnd_bytes", 1.0),
+    "cwnd": ("quic_cwnd_bytes", 1.0),  # aioquic's name
+    "ssthresh": ("quic_ssthresh_bytes", 1.0),
+    "bytes_in_flight": ("quic_in_flight_bytes", 1.0),
+    "smoothed_rtt": ("quic_srtt_ms", 1.0),
+    "latest_rtt": ("quic_rtt_ms", 1.0),
+    "min_rtt": ("quic_min_rtt_ms", 1.0),
+    "pacing_rate": ("quic_pacing_rate_bps", 1.0),
+}
+"""Fields of recovery:metrics_updated: their columns, and the factor to the column's unit."""
+_FIRST = ("utc_ns", "flow")
+_Packet = tuple[int, str, int]
+"""The connection, from 0, the packet number space, and the packet number."""
+
+
+@dataclass
+class _Log:
+    """The content of one end's log."""
+
+    rows: list[dict[str, object]] = field(default_factory=list)
+    """A row for each update of the recovery's metrics, and each loss."""
+    sent: dict[_Packet, int] = field(default_factory=dict)
+    """The bytes of each packet sent."""
+    received: set[_Packet] = field(default_factory=set)
+    lost: list[tuple[int, _Packet]] = field(default_factory=list)
+    """Row and packet of each loss."""
+    datagrams: dict[str, list[int]] = field(default_factory=dict)
+    """Lengths of UDP payloads, by `sent` and `received`."""
+    truncated_at: int | None = None
+
+
+def read_qlog(file: Path) -> LogTable:
+    """Read the rows of one end's log. Raises UnreadableInput."""
+    log = _read(file)
+    if not log.rows:
+        raise UnreadableInput(file, "no recovery:metrics_updated in it")
+    return LogTable(file, "qlog", table_of(log.rows, _FIRST[:1]), "0.3", log.truncated_at)
+
+
+def read_quic_logs(raw: Path, flows: tuple[Flow, ...]) -> tuple[dict[str, SourceTable], list[str]]:
+    """Return the table `quic`, with the rows of all senders, if there is any; and faults."""
+    tables, files = [], []
+    faults: list[str] = []
+    for flow in flows:
+        sender, receiver = (
+            raw / "quic" / f"{flow.id}-{end}.sqlog" for end in ("sender", "receiver")
+        )
+        if not sender.is_file():
+            continue
+        try:
+            log = _read(sender)
+            other = _read(receiver) if receiver.is_file() else None
+        except UnreadableInput as error:
+            faults.append(f"Left out, its columns are null: {error}")
+            continue
+        for file, one in ((sender, log), (receiver, other)):
+            if one is not None and one.truncated_at is not None:
+                faults.append(f"{file.name} is cut off at byte {one.truncated_at}.")
+        if not log.rows:
+            faults.append(f"Left out, its columns are null: {sender.name} has no metrics.")
+            continue
+        files.append(sender.name)
+        tables.append(_table(flow.id, log, other))
+    if not tables:
+        return {}, faults
+    alignment = {**CLOCK.as_dict(), "file": ", ".join(files), "format": "qlog"}
+    return {TABLE: SourceTable(pd.concat(tables, ignore_index=True), alignment)}, faults
+
+
+def packets_of(file: Path) -> dict[str, int]:
+    """Return how many packets and bytes a log says were sent and received, for comparisons with
+    a capture: `sent_count`, `received_count`, `sent_bytes` and so on. Raises UnreadableInput."""
+    log = _read(file)
+    counts = {"sent_packets": len(log.sent), "lost_packets": len(log.lost)}
+    for way, lengths in log.datagrams.items():
+        counts |= {f"{way}_count": len(lengths), f"{way}_bytes": sum(lengths)}
+    return counts | {"received_packets": len(log.received)}
+
+
+def _table(flow: str, log: _Log, receiver: _Log | None) -> pd.DataFrame:
+    """Return a sender's rows. A packet that it declared lost and that arrived is a spurious
+    loss."""
+    spurious = [row for row, packet in log.lost if receiver and packet in receiver.received]
+    counts = [0] * len(log.rows)
+    for row in spurious:
+        counts[row] += 1
+    table = table_of(log.rows, _FIRST[:1])
+    table.insert(1, "flow", flow)
+    gauges = [name for name in dict.fromkeys(name for name, _ in _GAUGES.values()) if name in table]
+    table[gauges] = table[gauges].ffill()
+    table["quic_spurious_loss_count"] = counts if receiver else None
+    return table
+
+
+def _read(file: Path) -> _Log:
+    content = content_of(file)
+    log = _Log()
+    records = _records(file, content, log)
+    start_ns = _start_ns(file, next(records, None))
+    connections: dict[object, int] = {}
+    for number, event in records:
+        connection = connections.setdefault(event.get("group_id"), len(connections))
+        try:
+            utc_ns = start_ns + round(float(event["time"]) * 1e6)
+            _take(log, str(event["name"]), event.get("data", {}), utc_ns, connection)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UnreadableInput(file, f"not an event of qlog ({error})", line=number) from None
+    return log
+
+
+def _records(file: Path, content: bytes, log: _Log) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the records with the numbers of their lines; one that the end cuts off is not read."""
+    place = 0
+    for number, line in enumerate(content.splitlines(keepends=True), start=1):
+        if not line.endswith(b"\n"):
+            log.truncated_at = place
+            return
+        place += len(line)
+        try:
+            record = json.loads(line.lstrip(_RECORD))
+        except ValueError as error:
+            raise UnreadableInput(
+                file, f"not a record of JSON-SEQ ({error})", "copy the file again", line=number
+            ) from None
+        if not isinstance(record, dict):
+            raise UnreadableInput(file, "not a record of qlog", line=number)
+        yield number, record
+
+
+def _start_ns(file: Path, header: tuple[int, dict[str, Any]] | None) -> int:
+    """Return what times count from, ns since 1970. Raises UnreadableInput for another version."""
+    if header is None or "qlog_version" not in header[1]:
+        raise UnreadableInput(file, "does not begin with the header of a qlog", line=1)
+    version, form = header[1]["qlog_version"], header[1].get("qlog_format")
+    if version not in VERSIONS or form != "JSON-SEQ":
+        known = " or ".join(VERSIONS)
+        raise UnreadableInput(
+            file, f"is qlog {version} as {form}", f"write qlog {known} as JSON-SEQ", line=1
+        )
+    common = (header[1].get("trace") or {}).get("common_fields") or {}
+    return round(float(common.get("reference_time") or 0) * 1e6)
+
+
+def _take(log: _Log, name: str, data: dict[str, Any], utc_ns: int, connection: int) -> None:
+    event = name.partition(":")[2]
+    if event == "metrics_updated":
+        row: dict[str, object] = {"utc_ns": utc_ns}
+        for key, value in data.items():
+            if key in _GAUGES:
+                column, factor = _GAUGES[key]
+                row[column] = float(value) * factor
+        log.rows.append({**row, "quic_loss_count": 0})
+    elif event == "packet_sent":
+        log.sent[_packet(data, connection)] = _length(data)
+    elif event == "packet_received":
+        log.received.add(_packet(data, connection))
+    elif event == "packet_lost":
+        log.lost.append((len(log.rows), _packet(data, connection)))
+        log.rows.append({"utc_ns": utc_ns, "quic_loss_count": 1})
+    elif event in ("datagrams_sent", "datagrams_received"):
+        lengths = log.datagrams.setdefault(event.removeprefix("datagrams_"), [])
+        # aioquic counts the UDP header as well, and says the payload beside it.
+        lengths += [int(one.get("payload_length", one["length"])) for one in data["raw"]]
+
+
+def _packet(data: dict[str, Any], connection: int) -> _Packet:
+    header = data["header"]
+    kind = str(header["packet_type"])
+    space = "1RTT" if kind in ("0RTT", "1RTT") else kind
+    return connection, space, int(header["packet_number"])
+
+
+def _length(data: dict[str, Any]) -> int:
+    raw = data.get("raw") or {}
+    return int(data["header"].get("length") or raw.get("length") or 0)
+
+
+def _recognise(_: Path, content: bytes) -> bool:
+    return b'"qlog_version"' in content[:4096]
+
+
+FORMATS = (Format("qlog", _recognise, read_qlog, CLOCK, "table", table=TABLE),)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--traffic quic` in virtual time: the same bytes each time; qlog agrees with the captures."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import statistics
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ddu.api import analyze
+from ddu.readers.qlog import packets_of, read_qlog
+from testsupport.prepared import command
+
+SHORT = ("--testbed", "virtual", "--prb", "24", "--scenario", "static")
+OF_THE_MACHINE = {"virtual.json", "virtual-plan.json"}
+
+
+def run(output: Path, *arguments: object) -> Path:
+    said = command("ccu", "run", *SHORT, *arguments, "--output", output)
+    assert said.returncode == 0, said.stderr
+    (path,) = output.iterdir()
+    return path
+
+
+def digests(run: Path) -> dict[str, str]:
+    files = (one for one in (run / "raw").rglob("*") if one.is_file() and one.parent.name != "logs")
+    return {
+        one.name: hashlib.sha256(one.read_bytes()).hexdigest()
+        for one in files
+        if one.name not in OF_THE_MACHINE
+    }
+
+
+def test_quic_beside_tcp_gives_the_same_bytes_each_time(kernel: Path, tmp_path: Path) -> None:
+    words = ("--flows", "cubic@0,quic:bbr@1", "--duration", "3s")
+    first, second = (run(tmp_path / name, *words) for name in ("first", "second"))
+    assert digests(first) == digests(second)
+    assert {"f1-sender.sqlog", "f1-receiver.keys", "sender.pcap"} <= digests(first).keys()
+    flows = json.loads((first / "run.json").read_text())["flows"]
+    assert [one["cc"] for one in flows] == ["cubic", "quic-bbr"]
+    assert all(one["received_bytes"] > 1e6 for one in flows)
+    analyze(first, report=False)
+    aligned = pd.read_parquet(first / "tables/aligned.parquet")
+    of_quic = aligned[aligned["flow"] == "f1"]
+    assert of_quic["quic_cwnd_bytes"].max() > 12_000
+    assert of_quic["quic_srtt_ms"].dropna().iloc[-1] > 20
+    assert aligned.loc[aligned["flow"] == "f0", "quic_cwnd_bytes"].isna().all()
+
+
+def captured(raw: Path, role: str, *fields: str) -> list[list[str]]:
+    """Return fields of the packets of a capture; none that report a closed port."""
+    arguments = ["tshark", "-r", raw / f"{role}.pcap", "-Y", "udp && !icmp", "-T", "fields"]
+    arguments += [word for name in fields for word in ("-e", name)]
+    printed = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in printed.stdout.splitlines()]
+
+
+def numbers(file: Path, name: str) -> set[int]:
+    records = map(json.loads, file.read_text().split("\x1e")[1:])
+    headers = [one["data"]["header"] for one in records if one.get("name") == name]
+    return {int(one["packet_number"]) for one in headers if one["packet_type"] == "1RTT"}
+
+
+def test_qlog_and_captures_agree(kernel: Path, tmp_path: Path) -> None:
+    words = ("--cc", "quic:cubic", "--duration", "2s", "--buffer", "30pkt")
+    raw = run(tmp_path / "runs", *words) / "raw"
+    logs = {role: raw / f"quic/f0-{role}.sqlog" for role in ("sender", "receiver")}
+    sent, received = packets_of(logs["sender"]), packets_of(logs["receiver"])
+    for role, said in (("sender", sent), ("receiver", received)):
+        lengths = [int(row[0]) - 8 for row in captured(raw, role, "udp.length")]
+        assert len(lengths) == said["sent_count"] + said["received_count"]
+        assert sum(lengths) == said["sent_bytes"] + said["received_bytes"]
+    # Losses: data that is in the sender's capture only is data that the receiver's qlog lacks.
+    from_server = [
+        sum(row[0] == "10.45.0.1" for row in captured(raw, role, "ip.src")) for role in logs
+    ]
+    missing = numbers(logs["sender"], "transport:packet_sent") - numbers(
+        logs["receiver"], "transport:packet_received"
+    )
+    assert 10 < from_server[0] - from_server[1] <= len(missing)
+    lost = numbers(logs["sender"], "recovery:packet_lost")
+    assert {one for one in missing if one < max(lost)} <= lost
+    # RTT: the spin bit of the sender's packets turns once a round trip (RFC 9000 section 17.4).
+    edges, last = [], ""
+    for source, at, spin in captured(raw, "sender", "ip.src", "frame.time_epoch", "quic.spin_bit"):
+        if source == "10.45.0.1" and spin and spin != last:
+            edges.append(float(at))
+            last = spin
+    turns_ms = [(after - before) * 1e3 for before, after in itertools.pairwise(edges)]
+    assert len(turns_ms) > 10
+    rtts = read_qlog(logs["sender"]).table["quic_rtt_ms"].dropna()
+    assert statistics.median(turns_ms) == pytest.approx(rtts.median(), rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--cc", "quic:bbr9"], "no word of quic:SPEC 'bbr9'"),
+        (["--cc", "quic:cubic", "--mss", "1000"], "Choose an MSS of 1188 bytes and more"),
+    ],
+)
+def test_refusals(words: list[str], problem: str) -> None:
+    ended = command("ccu", "run", *words, "--dry-run")
+    assert ended.returncode == 2
+    assert problem in ended.stderr
