@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How connections end: well, or with a reason that a person can act on.
+//! The end of a connection: a good one, or a reason that a person can act on.
 
 use std::net::SocketAddr;
 use std::time::Duration;

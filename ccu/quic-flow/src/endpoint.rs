@@ -22,7 +22,7 @@ use crate::qlog::{self, Log};
 use crate::seed::{ConnectionIds, Seed};
 use crate::socket::{Burst, Socket};
 
-/// What one end does with its connections.
+/// The use that one end makes of its connections.
 pub trait Application {
     /// Something happened to a connection.
     ///
@@ -49,9 +49,9 @@ pub struct Endpoint {
     log: Option<Log>,
     quinn: quinn_proto::Endpoint,
     connections: BTreeMap<ConnectionHandle, Connection>,
-    /// What quinn has made.
+    /// The newest packets of quinn.
     made: Vec<u8>,
-    /// What the socket had no space for.
+    /// Packets for which the socket had no space.
     unsent: Option<Transmit>,
 }
 
@@ -106,11 +106,12 @@ impl Endpoint {
                 .filter_map(Connection::poll_timeout);
             let due = timers.chain(application.due()).min();
             let timeout = due.map(|due| due.saturating_duration_since(now));
-            if timeout.is_none_or(|timeout| !timeout.is_zero()) {
-                self.socket.wait(timeout, self.unsent.is_some())?;
-            }
+            // In virtual time a call that finds nothing costs as much as one that brings a burst.
+            let mut arrived = self.socket.wait(timeout, self.unsent.is_some())?;
             now = self.clock.read();
-            while self.receive(now)? {}
+            while arrived {
+                arrived = self.receive(now)?;
+            }
         }
     }
 

@@ -76,7 +76,7 @@ struct Common {
     /// Name of the flow
     #[arg(long, default_value = "f0")]
     name: String,
-    /// Limit of what is under way, in bytes
+    /// Limit of the bytes in flight: the receiver's window, or the sender's buffer
     #[arg(long, default_value_t = 6 << 20)]
     window: u32,
     /// MTU of the interface, in bytes

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
 use quinn_proto::{QlogConfig, QlogStream};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::clock::Clock;
 
@@ -22,6 +22,9 @@ const VERSION: &str = "0.3";
 const BUFFER_BYTES: usize = 1 << 18;
 const RECORD: u8 = 0x1e; // RFC 7464
 const MS_NS: u64 = 1_000_000;
+const RECOVERY: &str = "\"name\":\"recovery:metrics_updated\"";
+const METRICS: &str = "\"data\":{";
+const NO_THRESHOLD: &str = "\"ssthresh\":18446744073709551615"; // u64::MAX of quinn
 const IN_SECONDS: [&str; 4] = ["min_rtt", "smoothed_rtt", "latest_rtt", "rtt_variance"];
 
 /// The log of one end.
@@ -108,7 +111,7 @@ impl Log {
     }
 }
 
-/// What happened to datagrams.
+/// The events of datagrams.
 #[derive(Debug, Clone, Copy)]
 pub enum DatagramEvent {
     /// The socket took them.
@@ -156,7 +159,7 @@ impl Write for OfQuinn {
 struct Records {
     file: BufWriter<File>,
     clock: Clock,
-    /// From the reference time to the clock's start.
+    /// The time from the reference time to the clock's start.
     offset_ns: u64,
 }
 
@@ -167,18 +170,21 @@ impl Records {
         let body = text.trim_matches(['\u{1e}', '\n']);
         let rest = body.split_once(',').map_or("", |(_time, rest)| rest);
         let time = self.time();
-        let begin = &[&[RECORD], &b"{\"time\":"[..], time.as_bytes(), b","].concat();
-        if rest.starts_with("\"name\":\"recovery:metrics_updated\"") {
-            let event = in_milliseconds(&format!("{{{rest}")).map_err(io::Error::other)?;
-            return self.put(&[begin, &event.as_bytes()[1..], b"\n"]);
+        self.put(&[&[RECORD], b"{\"time\":", time.as_bytes(), b","])?;
+        match rest.split_once(METRICS) {
+            Some((name, metrics)) if name.starts_with(RECOVERY) => {
+                let (members, end) = metrics.split_once('}').unwrap_or((metrics, ""));
+                let corrected = in_milliseconds(members);
+                self.put(&[name.as_bytes(), METRICS.as_bytes(), corrected.as_bytes()])?;
+                self.put(&[b"}", end.as_bytes(), b"\n"])
+            }
+            _ => self.put(&[rest.as_bytes(), b"\n"]),
         }
-        self.put(&[begin, rest.as_bytes(), b"\n"])
     }
 
     /// Returns the clock's time in milliseconds since the reference time, with six decimals.
     fn time(&self) -> String {
-        let since_ns = self.clock.shown_ns() + self.offset_ns;
-        format!("{}.{:06}", since_ns / MS_NS, since_ns % MS_NS)
+        milliseconds(self.clock.shown_ns() + self.offset_ns)
     }
 
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
@@ -186,19 +192,26 @@ impl Records {
     }
 }
 
-/// Returns an event of recovery with the schema's unit of times.
-fn in_milliseconds(event: &str) -> serde_json::Result<String> {
-    let mut event: Value = serde_json::from_str(event)?;
-    for name in IN_SECONDS {
-        if let Some(time) = event["data"].get_mut(name) {
-            let seconds = time.as_f64().unwrap_or_default();
-            *time = json!((seconds * 1e9).round() / 1e6);
+/// Returns members of recovery's metrics, which are numbers, with the schema's unit of times.
+fn in_milliseconds(members: &str) -> String {
+    let mut corrected = String::with_capacity(members.len() + 32);
+    for member in members.split(',') {
+        let (name, value) = member.split_once(':').unwrap_or((member, ""));
+        if member == NO_THRESHOLD {
+            continue;
         }
+        let comma = if corrected.is_empty() { "" } else { "," };
+        let _ = match value.parse::<f64>() {
+            Ok(seconds) if IN_SECONDS.contains(&name.trim_matches('"')) => {
+                let time = milliseconds((seconds * 1e9).round() as u64);
+                write!(corrected, "{comma}{name}:{time}")
+            }
+            _ => write!(corrected, "{comma}{member}"),
+        };
     }
-    if event["data"]["ssthresh"].as_u64() == Some(u64::MAX) {
-        event["data"]
-            .as_object_mut()
-            .map(|data| data.remove("ssthresh")); // there is none yet
-    }
-    serde_json::to_string(&event)
+    corrected
+}
+
+fn milliseconds(time_ns: u64) -> String {
+    format!("{}.{:06}", time_ns / MS_NS, time_ns % MS_NS)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::ending::{self, DONE, RESUME};
 
-/// What the receiver reports.
+/// The receiver's report.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// Payload received: of streams in order, of datagrams as it came.
@@ -141,7 +141,8 @@ impl super::endpoint::Application for Receiver {
         None
     }
 
-    fn is_over(&self, _connected: bool, now: Instant) -> bool {
-        self.over || now >= self.ends
+    /// Stays for the draining period (RFC 9000 section 10.2.2), in which the last packets arrive.
+    fn is_over(&self, connected: bool, now: Instant) -> bool {
+        (self.over && !connected) || now >= self.ends
     }
 }

@@ -14,15 +14,15 @@ use serde::Serialize;
 
 use crate::ending::{self, DONE, RESUME};
 
-/// What one write offers to a stream.
+/// The bytes that one write offers to a stream.
 const CHUNK: Bytes = Bytes::from_static(&[0; 1 << 16]);
 
-/// What is sent.
+/// The load that is sent.
 #[derive(Debug, Clone)]
 pub struct Load {
     /// The longest time that it takes.
     pub duration: Duration,
-    /// How much; none: as much as the time allows.
+    /// The volume; none: as much as the time allows.
     pub volume_bytes: Option<u64>,
     /// Streams at once.
     pub streams: u64,
@@ -30,11 +30,11 @@ pub struct Load {
     pub in_datagrams: bool,
     /// Makes a first connection, so that the flow's own begins with 0-RTT.
     pub with_zero_rtt: bool,
-    /// How long the handshake may take.
+    /// The time that the handshake may take.
     pub patience: Duration,
 }
 
-/// What the sender reports.
+/// The sender's report.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// Payload that quinn took.
@@ -81,7 +81,7 @@ pub struct Sender {
     wanted: bool,
     began: Instant,
     handshaken: Option<Instant>,
-    /// What remains to be written of each stream; none: no limit.
+    /// The bytes of each stream that remain to be written; none: no limit.
     streams: BTreeMap<StreamId, Option<u64>>,
     opened: u64,
     number: u64,

@@ -16,7 +16,7 @@ use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 
 /// RFC 9000 section 14: the smallest UDP payload that a path for QUIC carries.
 pub const LEAST_DATAGRAM_BYTES: usize = 1200;
-/// What a burst of GSO holds: the largest UDP payload of IPv4.
+/// The largest burst of GSO: the largest UDP payload of IPv4.
 const MOST_BYTES: usize = 65_507;
 /// One burst of GRO.
 const BURST_BYTES: usize = 1 << 16;
@@ -153,11 +153,12 @@ impl Socket {
         Ok(count == BATCH_SIZE)
     }
 
-    /// Sleeps until something arrives (or can be sent), or `timeout` is over; none: for ever.
+    /// Sleeps until something arrives (or can be sent), or `timeout` is over (none: for ever); returns whether
+    /// something has arrived.
     ///
     /// # Errors
     /// The system refuses to wait.
-    pub fn wait(&self, timeout: Option<Duration>, to_send: bool) -> io::Result<()> {
+    pub fn wait(&self, timeout: Option<Duration>, to_send: bool) -> io::Result<bool> {
         let events = if to_send {
             PollFlags::POLLIN | PollFlags::POLLOUT
         } else {
@@ -165,7 +166,10 @@ impl Socket {
         };
         let mut watched = [PollFd::new(self.socket.as_fd(), events)];
         match ppoll(&mut watched, timeout.map(TimeSpec::from_duration), None) {
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Ok(_) => Ok(watched[0]
+                .revents()
+                .is_some_and(|found| found != PollFlags::POLLOUT && !found.is_empty())),
+            Err(Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -26,17 +26,17 @@ pub enum CongestionControl {
     Bbr,
 }
 
-/// What the settings depend on.
+/// The values on which quinn's settings depend.
 pub struct Settings {
     /// The congestion control of what this end sends.
     pub congestion: CongestionControl,
-    /// Limit of what is under way: the receiver's window and the sender's buffer.
+    /// Limit of the bytes in flight: the receiver's window and the sender's buffer.
     pub window_bytes: u32,
     /// MTU of the interface.
     pub mtu_bytes: u16,
     /// Most streams that the peer may open.
     pub streams: u32,
-    /// Where quinn logs.
+    /// The log of quinn's events.
     pub qlog: Option<QlogStream>,
 }
 
