@@ -17,7 +17,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = (
-    "nr-link", "socket-sampler", "quic-flow", "nr-link-virtual-guest", "nr-link-virtual-library", "ddu-packets",
+    "nr-link", "socket-sampler", "quic-flow", "nr-link-virtual-guest", "nr-link-virtual-library",
+    "ddu-packets",
 )  # fmt: skip
 TARGET = "x86_64-unknown-linux-gnu"
 # They run while others are compiled, and are not in the programs.
