@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "docs/benchmarks/nr-link.md"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 NR_LINK = TARGET / "release/nr-link"
+SAMPLES = TARGET / "channel-emulator.jsonl"
 SECONDS = 5
 IP_SHARE = 1500 / 1448
 """IP bytes of each byte of TCP payload."""
@@ -86,7 +87,7 @@ def main() -> None:
         *_both_ways_rows(raw_both),
     ]
     OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(_document(rows, _model_rows()))
+    OUT.write_text(_document(rows, _model_rows(), _emulator_rows()))
     print(OUT.read_text())
 
 
@@ -96,6 +97,7 @@ def _build() -> str:
         ["cargo", "build", "--release", "--quiet", "-p", "nr-link"], check=True, cwd=ROOT
     )
     _cargo_bench("-p", "nr-link-model", "--bench", "slots", "--", "--quick")
+    SAMPLES.write_text(_cargo_bench("-p", "nr-link-channel-emulator", "--bench", "samples"))
     messages = _cargo_bench("-p", "nr-link", "--bench", "throughput", "--no-run")
     made = [json.loads(line) for line in messages.splitlines() if line.startswith("{")]
     return next(
@@ -251,6 +253,18 @@ def _model_rows() -> list[Row]:
     return rows
 
 
+def _emulator_rows() -> list[Row]:
+    """Return the rows of the channel emulator, in samples per second of processor time."""
+    lines = [line for line in SAMPLES.read_text().splitlines() if line.startswith("{")]
+    rows = []
+    for case in [one for one in map(json.loads, lines) if "msamples_per_s" in one]:
+        bar = "≥ 4 times 61.44 MS/s" if case["case"] == "four taps at samples" else ""
+        here = f"{case['msamples_per_s']:.0f} MS/s on a core"
+        times = f"{case['real_time']:.2f} times 61.44 MS/s"
+        rows.append(Row(f"channel emulator, {case['case']}, noise", bar, here, times))
+    return rows
+
+
 def _rate(mbps: float, cpu_ratio: float) -> str:
     return f"{mbps / 1000:.2f} Gbit/s on {cpu_ratio:.2f} of a core"
 
@@ -259,7 +273,7 @@ def _timing(run: Run | Measured) -> str:
     return f"{run.summary['delivery_late_p99_us']:.0f} µs, {run.summary['verdict']}"
 
 
-def _document(measured: list[Row], model: list[Row]) -> str:
+def _document(measured: list[Row], model: list[Row], emulator: list[Row]) -> str:
     models = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     cpu = models[0] if models else platform.machine()
     load = os.getloadavg()[2]
@@ -268,7 +282,9 @@ def _document(measured: list[Row], model: list[Row]) -> str:
         f"load over the last 15 minutes {load:.1f}."
     )
     head = _HEAD.format(about=about)
-    return head + _table(measured) + "\n## The model alone\n\n" + _table(model)
+    tables = {"The model alone": model, "The channel emulator": emulator}
+    parts = [f"\n## {title}\n\n{_table(rows)}" for title, rows in tables.items()]
+    return head + _table(measured) + "".join(parts)
 
 
 def _table(rows: list[Row]) -> str:

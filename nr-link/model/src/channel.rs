@@ -15,6 +15,7 @@ mod large_scale;
 mod odometer;
 mod path_loss;
 mod phasor;
+mod propagation;
 mod random_streams;
 mod ray;
 mod rsrp;
@@ -33,6 +34,7 @@ use crate::scenario::{CarrierRange, Radio, Scenario};
 use fading::{Moment, Multipath};
 use large_scale::Levels;
 use odometer::Odometer;
+pub use propagation::{Path, Propagation};
 use random_streams::Streams;
 use rsrp::RsrpMeter;
 use time_grid::TimeGrid;
@@ -116,7 +118,24 @@ impl Channel {
         Ok(channels)
     }
 
-    /// Makes the channel of another carrier that differs in fading only.
+    /// Makes the channels between `pairs` pairs of a gNB's and a UE's antennas. They share everything but fading, which is
+    /// independent; that of the first pair is [`Channel::new`]'s. Taps read from a file are those of every pair.
+    ///
+    /// # Errors
+    /// As [`Channel::new`].
+    pub fn on_antennas(
+        scenario: &Scenario,
+        grid: &Grid,
+        seed: u64,
+        pairs: u64,
+    ) -> Result<Vec<Self>, Problem> {
+        let first = Self::new(scenario, grid, seed)?;
+        let others = (1..pairs)
+            .map(|pair| first.with_own_fading(scenario, grid, &Streams::on_antennas(seed, pair)));
+        Ok(std::iter::once(first.clone()).chain(others).collect())
+    }
+
+    /// Makes the channel of another carrier or pair of antennas that differs in fading only.
     fn with_own_fading(&self, scenario: &Scenario, grid: &Grid, streams: &Streams) -> Self {
         let fading = scenario
             .radio

@@ -97,6 +97,27 @@ impl Multipath {
         }
     }
 
+    /// Calls `take` with the delay in seconds and the gain of each path; a channel without paths has one of gain 1.
+    pub fn each_path(&self, now: Moment, mut take: impl FnMut(f64, Complex64)) {
+        match self {
+            Self::Drawn(drawn) if drawn.taps.is_empty() => take(0.0, Complex64::ONE),
+            Self::Drawn(drawn) => {
+                for tap in &drawn.taps {
+                    take(tap.delay_s, tap.gain(now.distance_m));
+                }
+            }
+            Self::FromFile { taps, .. } => taps.each_path(now.t_s, take),
+        }
+    }
+
+    /// Returns the longest delay of a path, s.
+    pub fn longest_delay_s(&self) -> f64 {
+        match self {
+            Self::Drawn(drawn) => drawn.taps.iter().map(|tap| tap.delay_s).fold(0.0, f64::max),
+            Self::FromFile { taps, .. } => taps.longest_delay_s(),
+        }
+    }
+
     /// Returns the mean power gain over the SSB.
     pub fn ssb_power(&self, now: Moment) -> f64 {
         match self {
@@ -185,6 +206,7 @@ fn power(gains: &Gains, phases: &[Complex64]) -> f64 {
 /// The waves of a tap: the first is specular, the others are diffuse.
 #[derive(Debug, Clone)]
 struct TapProcess {
+    delay_s: f64,
     specular_amplitude: f64,
     diffuse_amplitude: f64,
     turns_per_m: [f64; WAVES + 1],
@@ -204,6 +226,7 @@ impl TapProcess {
             phase_turns[wave] = stream.random();
         }
         Self {
+            delay_s: ray.delay_s,
             specular_amplitude: ray.specular_power.sqrt(),
             diffuse_amplitude: (ray.diffuse_power / WAVES as f64).sqrt(),
             turns_per_m,

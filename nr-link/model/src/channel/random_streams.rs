@@ -19,8 +19,12 @@ pub(super) enum Purpose {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Streams {
     seed: u64,
-    carrier: u64,
+    /// Number of the fading among those that are independent of each other.
+    fading: u64,
 }
+
+/// The first number of a fading between another pair of antennas; those below are of carriers.
+const ANTENNAS: u64 = 1 << 16;
 
 impl Streams {
     pub fn new(seed: u64) -> Self {
@@ -30,16 +34,30 @@ impl Streams {
     /// Makes the streams of a component carrier: fading has its own, everything else that of the
     /// primary carrier, 0.
     pub fn on_carrier(seed: u64, carrier: u64) -> Self {
-        Self { seed, carrier }
+        Self {
+            seed,
+            fading: carrier,
+        }
+    }
+
+    /// Makes the streams of a pair of antennas: fading has its own, everything else that of the first pair, 0.
+    pub fn on_antennas(seed: u64, pair: u64) -> Self {
+        Self {
+            seed,
+            fading: match pair {
+                0 => 0,
+                pair => ANTENNAS + pair,
+            },
+        }
     }
 
     pub fn of(&self, purpose: Purpose) -> ChaCha8Rng {
-        let carrier = match purpose {
-            Purpose::Fading => self.carrier,
+        let fading = match purpose {
+            Purpose::Fading => self.fading,
             _ => 0,
         };
         let mut stream = ChaCha8Rng::seed_from_u64(self.seed);
-        stream.set_stream((carrier << 8) | purpose as u64);
+        stream.set_stream((fading << 8) | purpose as u64);
         stream
     }
 }

@@ -50,6 +50,20 @@ impl TapTable {
         })
     }
 
+    /// Calls `take` with the delay in seconds and the gain of each tap at `t_s`.
+    pub fn each_path(&self, t_s: f64, mut take: impl FnMut(f64, Complex64)) {
+        let (taps, count) = self.at(t_s);
+        for tap in &taps[..count] {
+            take(tap.delay_s, tap.gain * self.scale);
+        }
+    }
+
+    /// Returns the longest delay, s.
+    pub fn longest_delay_s(&self) -> f64 {
+        let taps = self.rows.values.chunks_exact(VALUES_PER_TAP);
+        taps.map(|tap| f64::from(tap[0]) * 1e-9).fold(0.0, f64::max)
+    }
+
     /// Returns the interpolated taps at `t_s`, and their number.
     fn at(&self, t_s: f64) -> ([TapState; Taps::MOST], usize) {
         let stamps = &self.rows.t_s;

@@ -119,6 +119,27 @@ impl ResolvedLink {
     }
 }
 
+impl ResolvedLink {
+    /// Makes the radio channels of each UE on the primary carrier, one for each of `pairs` pairs of antennas; the first
+    /// is that of [`ResolvedLink::source`].
+    ///
+    /// # Errors
+    /// As [`ResolvedLink::source`]; a scenario has capacity and no radio.
+    pub fn antenna_channels(&mut self, pairs: u64) -> Result<Vec<Vec<Channel>>, Problem> {
+        for scenario in &mut self.scenarios {
+            scenario.load_files()?;
+        }
+        let config = &self.config;
+        let grid = config.radio()?.grids().next();
+        let grid = grid.expect("a configuration has at least one carrier");
+        let channels = self.scenarios.iter().enumerate().map(|(ue, scenario)| {
+            Channel::on_antennas(scenario, &grid, seed(scenario, config, ue), pairs)
+                .map_err(|problem| problem.or_in_file(&config.ues[ue].scenario))
+        });
+        channels.collect()
+    }
+}
+
 /// Loads the scenario of each UE; a file that several UEs share is read once.
 fn scenarios(config: &ResolvedConfig) -> Result<Vec<Scenario>, Problem> {
     let mut scenarios: Vec<Scenario> = Vec::with_capacity(config.ues.len());

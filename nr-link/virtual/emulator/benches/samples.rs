@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Samples a second of one core, with the scenario's taps and noise.
+//!
+//! `cargo bench -p nr-link-channel-emulator` prints a JSON line for each case; nr-link/benchmarks/measure.py reads them.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nr_link_channel_emulator::{Air, Receiver, Sample, Scale, begin};
+use nr_link_model::channel::Channel;
+use nr_link_model::radio::Grid;
+use nr_link_model::scenario::Scenario;
+use serde_json::json;
+
+const RATE_HZ: f64 = 61.44e6;
+const SLOT: usize = 30_720;
+const LEAST: Duration = Duration::from_secs(2);
+
+fn scenario(fading: &str) -> Scenario {
+    let text = format!(
+        "
+schema: rf-scenario/1
+name: bench
+summary: Fading taps.
+sources: [chosen]
+license: Apache-2.0
+duration_s: 60
+radio:
+  ss_pbch_block_power_dbm: 0
+  level: {{rsrp_dbm: -64}}
+  noise: {{sinr_db: 20}}
+  mobility: {{speed_mps: 3}}
+  fading: {fading}
+"
+    );
+    Scenario::parse(&text, Path::new("bench.yaml")).expect("it is one")
+}
+
+/// Returns the processor's time of this thread: others may use the machine.
+fn processor_s() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
+    let running_ns = text
+        .split(' ')
+        .next()
+        .and_then(|number| number.parse().ok());
+    running_ns.map_or(f64::NAN, |ns: f64| ns * 1e-9)
+}
+
+fn main() {
+    // At 61.44 MS/s these delays are whole samples.
+    let whole = |n: u32| f64::from(n) / RATE_HZ * 1e9;
+    let tap = |n, db| format!("{{delay_ns: {}, power_db: {db}}}", whole(n));
+    let four = [(0, 0), (5, -6), (12, -10), (20, -14)].map(|(n, db)| tap(n, db));
+    let cases = [
+        (
+            "four taps at samples",
+            format!("{{taps: [{}]}}", four.join(", ")),
+            1,
+        ),
+        (
+            "TDL-A, 100 ns",
+            "{tdl: {profile: A, delay_spread_ns: 100}}".to_owned(),
+            1,
+        ),
+        (
+            "four taps at samples, 2x2",
+            format!("{{taps: [{}]}}", four.join(", ")),
+            2,
+        ),
+    ];
+    for (name, fading, antennas) in cases {
+        let grid = Grid {
+            carrier_hz: 3.6e9,
+            scs_hz: 30e3,
+            prb: 106,
+        };
+        let pairs = (antennas * antennas) as u64;
+        let channels =
+            Channel::on_antennas(&scenario(&fading), &grid, 1, pairs).expect("a channel");
+        let scale = Scale {
+            rate_hz: RATE_HZ,
+            occupied_hz: 106.0 * 0.36e6,
+            element_power: 134_680.0,
+            unity_dbm: -64.0,
+            gains_db: (-30.0, 0.0),
+            attach_gain_db: 20.0,
+        };
+        let air = Air::new(vec![channels], antennas, false, scale);
+        begin(&air.start(), 0);
+        let mut receiver = Receiver::new(air, 1);
+        let sent: Vec<Sample> = (0..SLOT * antennas)
+            .map(|n| {
+                [
+                    (n * 7919 % 801) as i16 - 400,
+                    (n * 104_729 % 801) as i16 - 400,
+                ]
+            })
+            .collect();
+        let (mut out, mut first) = (Vec::new(), 0);
+        let began = Instant::now();
+        let began_s = processor_s();
+        while began.elapsed() < LEAST {
+            receiver.receive(first, &sent, &mut out);
+            first += SLOT as u64;
+        }
+        let rate = first as f64 / (processor_s() - began_s);
+        let line = json!({"case": name, "msamples_per_s": rate / 1e6, "real_time": rate / RATE_HZ});
+        println!("{line}");
+    }
+}

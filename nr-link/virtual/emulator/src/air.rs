@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The channel of a scenario between a gNB and its UEs, as impulse responses between samples.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nr_link_model::channel::{Channel, Observation, Propagation};
+use num_complex::Complex64;
+
+use crate::fractional::{Fractional, LEAD, LENGTH};
+use crate::{Impulses, Response, STEP};
+
+/// Instants for which the taps are evaluated, per second; linear between them, they err by -40 dB at most at 360 Hz of Doppler.
+const INSTANTS_A_SECOND: f64 = 8000.0;
+/// A start that has not come.
+const NEVER: u64 = u64::MAX;
+/// Power of the rounding to integers, I and Q together.
+const ROUNDING: f64 = 1.0 / 6.0;
+const NANOSECONDS: f64 = 1e9;
+
+/// What the numbers of the modems' samples mean.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
+    /// Samples a second.
+    pub rate_hz: f64,
+    /// Width of the carrier.
+    pub occupied_hz: f64,
+    /// Power of a resource element as it is sent, by an FFT that keeps power, in units of samples.
+    pub element_power: f64,
+    /// The RSRP for which samples keep their size, dBm.
+    pub unity_dbm: f64,
+    /// The least and the largest gain before fading, dB: a receiver amplifies what is weaker, and attenuates what is
+    /// stronger.
+    pub gains_db: (f64, f64),
+    /// Gain before the scenario begins, while there is neither fading nor noise, dB.
+    pub attach_gain_db: f64,
+}
+
+/// Gain and noise with which a receiver gets a scenario's channel, at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// Gain before fading, dB.
+    pub gain_db: f64,
+    /// Power of noise in I and Q together, in units of samples.
+    pub noise_power: f64,
+}
+
+/// The channel of one UE at one time.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// Time since the scenario began, s.
+    pub radio_s: f64,
+    /// SS-RSRP as the scenario has it, dBm.
+    pub rsrp_dbm: f64,
+    /// SINR of the carrier's mean power, dB.
+    pub snr_db: f64,
+    /// Gain of the samples before fading, dB.
+    pub gain_db: f64,
+    /// Noise that was added, dB of units of samples; none: not finite.
+    pub noise_db: f64,
+    /// Delay in ns and gain of each path.
+    pub paths: Vec<(f64, Complex64)>,
+}
+
+/// The channel between a gNB and UEs in one direction.
+#[derive(Debug)]
+pub struct Air {
+    /// The channels of each UE: those of the gNB's first antenna to each of the UE's, then those of its second.
+    ues: Vec<Vec<Channel>>,
+    gnb_antennas: usize,
+    uplink: bool,
+    scale: Scale,
+    fractional: Fractional,
+    longest: usize,
+    interval: u64,
+    /// The sample at which the scenario begins.
+    start: Arc<AtomicU64>,
+}
+
+impl Air {
+    /// Makes the way from the gNB to UEs, or back if `uplink`. Until [`Air::begin`] there is only the attaching's gain.
+    pub fn new(ues: Vec<Vec<Channel>>, gnb_antennas: usize, uplink: bool, scale: Scale) -> Self {
+        let delays_s = ues.iter().flatten().map(Channel::longest_delay_s);
+        let delay_samples = delays_s.fold(0.0, f64::max) * scale.rate_hz;
+        let steps = (scale.rate_hz / INSTANTS_A_SECOND / STEP as f64).floor();
+        Self {
+            ues,
+            gnb_antennas,
+            uplink,
+            fractional: Fractional::new(scale.occupied_hz / scale.rate_hz),
+            longest: delay_samples.ceil() as usize + LENGTH,
+            interval: steps.max(1.0) as u64 * STEP as u64,
+            start: Arc::new(AtomicU64::new(NEVER)),
+            scale,
+        }
+    }
+
+    /// Returns what [`begin`] sets.
+    pub fn start(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.start)
+    }
+
+    fn begun(&self) -> Option<u64> {
+        Some(self.start.load(Ordering::Acquire)).filter(|start| *start != NEVER)
+    }
+
+    /// Returns the time of a sample since the scenario began, ns.
+    fn time(&self, at: u64, start: u64) -> u64 {
+        (at.saturating_sub(start) as f64 * (NANOSECONDS / self.scale.rate_hz)).round() as u64
+    }
+
+    /// Returns gain and noise for the received power `signal_dbm`.
+    pub fn level(&self, seen: &Propagation) -> Level {
+        let Scale {
+            unity_dbm,
+            gains_db: (least, most),
+            element_power,
+            ..
+        } = self.scale;
+        let gain_db = (seen.signal_dbm - unity_dbm).clamp(least, most);
+        let received = element_power * ratio(gain_db);
+        let fading: f64 = seen.paths.iter().map(|path| path.gain.norm_sqr()).sum();
+        let noise = received * (ratio(seen.noise_dbm - seen.signal_dbm) + seen.evm_power * fading);
+        Level {
+            gain_db,
+            noise_power: (noise - ROUNDING).max(0.0),
+        }
+    }
+
+    /// Returns the channel of each UE at a sample after the scenario's begin.
+    pub fn states(&self, at: u64) -> Vec<State> {
+        let Some(start) = self.begun() else {
+            return Vec::new();
+        };
+        let t = self.time(at, start);
+        let mut observation = Observation::default();
+        let states = self.ues.iter().map(|channels| {
+            let seen = propagation(&channels[0], t);
+            let level = self.level(&seen);
+            channels[0].observe(t, &mut observation);
+            let sinr = observation.sinr_db.iter().map(|&db| ratio(f64::from(db)));
+            let sinr = sinr.sum::<f64>() / observation.sinr_db.len() as f64;
+            State {
+                radio_s: t as f64 / NANOSECONDS,
+                rsrp_dbm: seen.rsrp_dbm,
+                snr_db: 10.0 * sinr.log10(),
+                gain_db: level.gain_db,
+                noise_db: 10.0 * level.noise_power.log10(),
+                paths: seen
+                    .paths
+                    .iter()
+                    .map(|path| (path.delay_s * NANOSECONDS, path.gain))
+                    .collect(),
+            }
+        });
+        states.collect()
+    }
+
+    /// Returns the share of the paths' mean energy that comes later than `delay_s` after the first path, over the first
+    /// `duration_s` of the scenario.
+    pub fn energy_after(&self, delay_s: f64, duration_s: f64) -> f64 {
+        const INSTANTS: u64 = 1000;
+        let (mut late, mut all) = (0.0, 0.0);
+        for channel in self.ues.iter().map(|channels| &channels[0]) {
+            for n in 0..INSTANTS {
+                let t = duration_s * NANOSECONDS * n as f64 / INSTANTS as f64;
+                let seen = propagation(channel, t as u64);
+                let delays = seen.paths.iter().map(|path| path.delay_s);
+                let first = delays.fold(f64::INFINITY, f64::min);
+                for path in &seen.paths {
+                    let energy = path.gain.norm_sqr();
+                    all += energy;
+                    late += if path.delay_s - first > delay_s {
+                        energy
+                    } else {
+                        0.0
+                    };
+                }
+            }
+        }
+        if all > 0.0 { late / all } else { 0.0 }
+    }
+
+    /// Adds the paths to an impulse response.
+    fn add_paths(&self, seen: &Propagation, gain: f64, response: &mut [Complex64]) {
+        for path in &seen.paths {
+            let (whole, filter) = self.fractional.of(path.delay_s * self.scale.rate_hz);
+            for (tap, coefficient) in response[whole..].iter_mut().zip(filter) {
+                *tap += path.gain * (gain * coefficient);
+            }
+        }
+    }
+
+    /// Before the scenario begins: every antenna hears its counterpart.
+    fn attaching(&self, seen: &mut Impulses) {
+        let (transmitting, _) = self.antennas();
+        let gain = ratio(self.scale.attach_gain_db).sqrt();
+        for (pair, response) in seen.pairs.iter_mut().enumerate() {
+            let (receiving, transmitting) = (pair / transmitting, pair % transmitting);
+            if transmitting % self.own_antennas() == receiving {
+                response[LEAD] = Complex64::new(gain, 0.0);
+            }
+        }
+    }
+
+    /// Returns the number of antennas of one transmitter.
+    fn own_antennas(&self) -> usize {
+        match self.uplink {
+            true => self.ue_antennas(),
+            false => self.gnb_antennas,
+        }
+    }
+
+    fn ue_antennas(&self) -> usize {
+        self.ues[0].len() / self.gnb_antennas
+    }
+
+    fn scenario(&self, t: u64, seen: &mut Impulses) {
+        let (transmitting, _) = self.antennas();
+        let all: Vec<Vec<Propagation>> = self
+            .ues
+            .iter()
+            .map(|channels| channels.iter().map(|one| propagation(one, t)).collect())
+            .collect();
+        // A gNB has one noise for all UEs: the strongest has its gain, and their SNRs those of the others.
+        let snr_db = |seen: &Propagation| seen.signal_dbm - seen.noise_dbm;
+        let strongest = all.iter().map(|channels| &channels[0]);
+        let strongest = strongest.max_by(|a, b| snr_db(a).total_cmp(&snr_db(b)));
+        let strongest = strongest.expect("there is a UE");
+        let level = self.level(strongest);
+        seen.noise = (level.noise_power / 2.0).sqrt();
+        for (pair, response) in seen.pairs.iter_mut().enumerate() {
+            let (receiver, transmitter) = (pair / transmitting, pair % transmitting);
+            let (ue, gnb_antenna, ue_antenna) = match self.uplink {
+                true => {
+                    let own = self.own_antennas();
+                    (transmitter / own, receiver, transmitter % own)
+                }
+                false => (0, transmitter, receiver),
+            };
+            let of_pair = &all[ue][gnb_antenna * self.ue_antennas() + ue_antenna];
+            let below_db = snr_db(strongest) - snr_db(&all[ue][0]);
+            let gain = ratio(level.gain_db - below_db).sqrt();
+            self.add_paths(of_pair, gain, response);
+        }
+    }
+}
+
+/// Has the scenario of all that share `start` begin at a sample.
+pub fn begin(start: &AtomicU64, at: u64) {
+    start.store(at, Ordering::Release);
+}
+
+impl Response for Air {
+    fn antennas(&self) -> (usize, usize) {
+        match self.uplink {
+            true => (self.ues.len() * self.ue_antennas(), self.gnb_antennas),
+            false => (self.gnb_antennas, self.ue_antennas()),
+        }
+    }
+
+    fn longest(&self) -> usize {
+        self.longest
+    }
+
+    fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    fn at(&self, at: u64, of: u64, seen: &mut Impulses) {
+        let (transmitting, receiving) = self.antennas();
+        seen.pairs.resize(transmitting * receiving, Vec::new());
+        for response in &mut seen.pairs {
+            response.clear();
+            response.resize(self.longest + 1, Complex64::ZERO);
+        }
+        seen.noise = 0.0;
+        match self.begun() {
+            Some(start) if of >= start => self.scenario(self.time(at, start), seen),
+            _ => self.attaching(seen),
+        }
+    }
+
+    fn noise_time(&self, at: u64) -> Option<u64> {
+        at.checked_sub(self.begun()?)
+    }
+}
+
+fn propagation(channel: &Channel, t: u64) -> Propagation {
+    let mut seen = Propagation::default();
+    channel.propagation(t, &mut seen);
+    seen
+}
+
+fn ratio(db: f64) -> f64 {
+    10f64.powf(db / 10.0)
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A receiver: what reaches its antennas.
+
+use std::ops::Range;
+
+use crate::filter::Taps;
+use crate::fir::{self, Tap};
+use crate::noise::{Block, Noise};
+use crate::{Impulses, Response, STEP, Sample};
+
+/// The most samples that a block adds at once.
+const CHUNK: usize = 1 << 13;
+
+/// What was received, and how well 16 bits hold it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Account {
+    /// Samples of all antennas.
+    pub samples: u64,
+    /// Those of which I or Q was limited to 16 bits.
+    pub saturated_samples: u64,
+    /// Sum of the powers of what was received.
+    pub power: f64,
+    /// Samples with a channel that is stronger than the emulator's integers hold, and was weakened.
+    pub limited_samples: u64,
+    /// Samples that a transmitter left out, which count as 0.
+    pub missing_samples: u64,
+}
+
+/// The receiver of a channel `R`.
+#[derive(Debug)]
+pub struct Receiver<R> {
+    response: R,
+    seed: u64,
+    /// Of each transmit antenna, the latest samples, and while a block is received those of the block and a step more.
+    lines: Vec<Vec<Sample>>,
+    /// The number of the next sample.
+    next: Option<u64>,
+    from: Impulses,
+    to: Impulses,
+    /// The interval that `taps` are for.
+    interval: Option<u64>,
+    taps: Vec<Taps>,
+    now: Vec<Tap>,
+    account: Account,
+}
+
+impl<R: Response> Receiver<R> {
+    /// Makes a receiver of which nothing was received; `seed`: that of its noise.
+    pub fn new(response: R, seed: u64) -> Self {
+        let (transmitting, receiving) = response.antennas();
+        let longest = response.longest();
+        Self {
+            seed,
+            lines: vec![vec![[0; 2]; longest + STEP]; transmitting],
+            next: None,
+            from: Impulses::default(),
+            to: Impulses::default(),
+            interval: None,
+            taps: vec![Taps::default(); transmitting * receiving],
+            now: Vec::new(),
+            account: Account::default(),
+            response,
+        }
+    }
+
+    /// Returns the channel.
+    pub fn response(&self) -> &R {
+        &self.response
+    }
+
+    /// Returns the account.
+    pub fn account(&self) -> Account {
+        self.account
+    }
+
+    /// Turns samples of all transmit antennas from sample `first` on, interleaved, into those of the receive antennas,
+    /// interleaved, which `out` gets.
+    ///
+    /// # Panics
+    /// `sent` is not a whole number of samples of each antenna.
+    pub fn receive(&mut self, first: u64, sent: &[Sample], out: &mut Vec<Sample>) {
+        let (transmitting, _) = self.response.antennas();
+        assert!(sent.len().is_multiple_of(transmitting));
+        out.clear();
+        self.skip_to(first);
+        let chunks = sent.chunks(CHUNK * transmitting);
+        for (first, chunk) in (first..).step_by(CHUNK).zip(chunks) {
+            self.receive_chunk(first, chunk, out);
+        }
+    }
+
+    /// Continues at sample `first`. What was not sent is 0; time that goes back begins again.
+    fn skip_to(&mut self, first: u64) {
+        let kept = self.kept();
+        let missing = match self.next {
+            Some(next) if next <= first => first - next,
+            _ => kept as u64,
+        };
+        if self.next.is_some_and(|next| next != first) {
+            self.account.missing_samples += missing;
+        }
+        let missing = (missing as usize).min(kept);
+        for line in &mut self.lines {
+            line.drain(..missing);
+            line.resize(kept, [0; 2]);
+        }
+        self.next = Some(first);
+    }
+
+    /// Returns how many samples before a block its samples depend on, if it begins within a step.
+    fn kept(&self) -> usize {
+        self.response.longest() + STEP
+    }
+
+    fn receive_chunk(&mut self, first: u64, sent: &[Sample], out: &mut Vec<Sample>) {
+        let (transmitting, receiving) = self.response.antennas();
+        let kept = self.kept();
+        for (antenna, line) in self.lines.iter_mut().enumerate() {
+            match transmitting {
+                1 => line.extend_from_slice(sent),
+                _ => line.extend(sent.iter().skip(antenna).step_by(transmitting)),
+            }
+            line.resize(line.len() + STEP, [0; 2]);
+        }
+        let end = first + (sent.len() / transmitting) as u64;
+        let begin = out.len();
+        out.resize(begin + (end - first) as usize * receiving, [0; 2]);
+        let mut at = first;
+        while at < end {
+            let step = at / STEP as u64;
+            let until = ((step + 1) * STEP as u64).min(end);
+            let offset = (at - first) as usize;
+            let result =
+                &mut out[begin + offset * receiving..][..(until - at) as usize * receiving];
+            self.receive_step(at, step, offset, result);
+            at = until;
+        }
+        for line in &mut self.lines {
+            line.truncate(line.len() - STEP);
+            line.drain(..line.len() - kept);
+        }
+        self.next = Some(end);
+    }
+
+    /// Receives samples of step `step` from sample `at` on, which is sample `offset` of its block.
+    fn receive_step(&mut self, at: u64, step: u64, offset: usize, result: &mut [Sample]) {
+        let (transmitting, receiving) = self.response.antennas();
+        let begins = step * STEP as u64;
+        let length = self.response.interval();
+        self.set_interval(begins / length);
+        let share = (begins % length) as f64 / length as f64;
+        let deviation = self.from.noise + (self.to.noise - self.from.noise) * share;
+        let within = (at - begins) as usize;
+        let longest = self.response.longest();
+        let count = result.len() / receiving;
+        self.account.samples += result.len() as u64;
+        for antenna in 0..receiving {
+            let mut sum: Block = [[0; STEP]; 2];
+            for transmitter in 0..transmitting {
+                let taps = &self.taps[antenna * transmitting + transmitter];
+                if taps.limited() {
+                    self.account.limited_samples += count as u64;
+                }
+                taps.between(share, &mut self.now);
+                let line = &self.lines[transmitter][offset + STEP - within..];
+                fir::add(line, longest, &self.now, taps.shift(), &mut sum);
+            }
+            if deviation > 0.0
+                && let Some(time) = self.response.noise_time(begins)
+            {
+                let noise = Noise {
+                    seed: self.seed,
+                    antenna: antenna as u32,
+                };
+                noise.add(time / STEP as u64, deviation, &mut sum);
+            }
+            let result = result[antenna..].iter_mut().step_by(receiving);
+            let (saturated, power) = round(&sum, within..within + count, result);
+            self.account.saturated_samples += saturated;
+            self.account.power += power;
+        }
+    }
+
+    fn set_interval(&mut self, interval: u64) {
+        if self.interval == Some(interval) {
+            return;
+        }
+        self.interval = Some(interval);
+        let length = self.response.interval();
+        let begins = interval * length;
+        self.response.at(begins, begins, &mut self.from);
+        self.response.at(begins + length, begins, &mut self.to);
+        let ends = self.from.pairs.iter().zip(&self.to.pairs);
+        for (taps, (from, to)) in self.taps.iter_mut().zip(ends) {
+            taps.set(from, to);
+        }
+    }
+}
+
+/// Rounds the sums of `range`, in steps of 1/256, to samples; returns how many were limited to 16 bits, and their power.
+fn round<'a>(
+    sum: &Block,
+    range: Range<usize>,
+    result: impl Iterator<Item = &'a mut Sample>,
+) -> (u64, f64) {
+    #[cfg(target_arch = "x86_64")]
+    let samples = match std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: this processor has AVX2.
+        true => unsafe { rounded_with_avx2(sum) },
+        false => rounded(sum),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let samples = rounded(sum);
+    let mut saturated = 0;
+    let mut power = 0;
+    for (n, result) in range.zip(result) {
+        *result = samples.kept[n];
+        saturated += samples.limited[n];
+        power += samples.power[n];
+    }
+    (u64::from(saturated), power as f64)
+}
+
+/// The samples of a step.
+struct Rounded {
+    kept: [Sample; STEP],
+    /// 1 if it was limited.
+    limited: [u32; STEP],
+    power: [u64; STEP],
+}
+
+/// The same code, compiled for wider vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn rounded_with_avx2(sum: &Block) -> Rounded {
+    rounded(sum)
+}
+
+#[inline(always)]
+fn rounded(sum: &Block) -> Rounded {
+    let mut made = Rounded {
+        kept: [[0; 2]; STEP],
+        limited: [0; STEP],
+        power: [0; STEP],
+    };
+    let within = |one: i32| one.clamp(i32::from(i16::MIN), i32::from(i16::MAX));
+    for n in 0..STEP {
+        let (i, q) = ((sum[0][n] + 128) >> 8, (sum[1][n] + 128) >> 8);
+        let (kept_i, kept_q) = (within(i), within(q));
+        made.kept[n] = [kept_i as i16, kept_q as i16];
+        made.limited[n] = u32::from(((i ^ kept_i) | (q ^ kept_q)) != 0);
+        // Each square is at most 2^30.
+        made.power[n] = u64::from((kept_i * kept_i) as u32 + (kept_q * kept_q) as u32);
+    }
+    made
+}
