@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import shlex
 from dataclasses import dataclass, field
@@ -15,9 +14,6 @@ from typing import Any
 from ddu.cli.results import Ending
 from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import CommandError, RefusedError
-
-_ANALYSIS = ("ddu.api", "ddu.report.page")
-"""The imports of the analysis, which take a third of its time."""
 
 
 class NotAnalysed(CommandError):  # noqa: N818
@@ -35,9 +31,9 @@ class Results:
     ending: Ending = field(default_factory=Ending)
 
     def prepare(self) -> None:
-        """Import what the analysis needs, while the run waits for its kernel on another core."""
+        """Load what the analysis needs, while the run waits for its kernel on another core."""
         if self.analyse:
-            Thread(target=lambda: list(map(importlib.import_module, _ANALYSIS))).start()
+            Thread(target=_prepare).start()
 
     def show(self, run: Path) -> None:
         """Analyse the run and print its results, or what it recorded. Raises NotAnalysed."""
@@ -48,6 +44,12 @@ class Results:
             print(json.dumps({"directory": str(run), "report": None, **_as_recorded(content)}))
         else:
             _show_recorded(run, content)
+
+
+def _prepare() -> None:
+    from ddu import api
+
+    api.prepare()
 
 
 def analysed(run: Path) -> dict[str, Any]:

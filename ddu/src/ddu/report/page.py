@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ddu.report import svg
+from ddu.report import svg, templates
 from ddu.report.figure import Mark
 from ddu.report.figures import CAPTIONS, figures
 from ddu.report.largest import largest
@@ -16,6 +16,13 @@ from ddu.report.numbers import accounts, flow_rows, headlines, run_rows
 from ddu.report.palette import colours_of_flows
 from ddu.report.templates import inlined, live_figures, templates_of
 from ddu.run.software import of_the_run
+
+_TEMPLATES, _PAGE = "ddu.report", "page.html.j2"
+
+
+def prepare() -> None:
+    """Load what a report needs before its run is known."""
+    templates.prepare(_TEMPLATES, _PAGE)
 
 
 def write_report(
@@ -35,7 +42,7 @@ def write_report(
     for name, image in images.items():
         (results / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
     software = of_the_run(summary["software"])
-    page = templates_of("ddu.report").get_template("page.html.j2").render(
+    page = templates_of(_TEMPLATES).get_template(_PAGE).render(
         summary=summary,
         radio=radio,
         software=software,

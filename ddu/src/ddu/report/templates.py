@@ -40,6 +40,14 @@ def templates_of(package: str) -> Environment:
     return environment
 
 
+def prepare(package: str, page: str) -> None:
+    """Do what a page of `package` needs before its results are known: half of its time."""
+    from scipy import special  # noqa: F401
+
+    templates_of(package).get_template(page)
+    _compressed_plotly()
+
+
 def live_figures(figures: Mapping[str, Figure]) -> dict[str, Any]:
     """Return `live` and `plotly` for figures.js.j2: the figures by name, and what draws them."""
     drawn = {name: plotly.rendered(figure) for name, figure in figures.items()}

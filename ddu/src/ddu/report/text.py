@@ -7,10 +7,12 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ddu.metrics.catalogue import summary_metric
 from ddu.report.largest import largest
+
+if TYPE_CHECKING:
+    from ddu.metrics.metric import SummaryMetric
 
 REPORT = "report.html"
 _UNKNOWN = "n/a"
@@ -83,15 +85,20 @@ def _value(flow: Mapping[str, Any], name: str) -> float | None:
 
 def _title(name: str) -> str:
     bare, _, part = name.partition(".")
-    metric = summary_metric(bare)
-    assert metric is not None
-    return f"{metric.title} {part}".rstrip()
+    return f"{_metric(bare).title} {part}".rstrip()
 
 
 def _shown(name: str, value: float | None) -> str:
-    metric = summary_metric(name)
-    assert metric is not None
     if value is None:
         return _UNKNOWN
-    unit = metric.units
+    unit = _metric(name).units
     return f"{value * unit.scale:,.{unit.shown_digits}f} {unit.shown}"
+
+
+def _metric(name: str) -> SummaryMetric:
+    # Its imports take a second, which `ccu run` has while its run goes on, and not before.
+    from ddu.metrics.catalogue import summary_metric
+
+    metric = summary_metric(name)
+    assert metric is not None
+    return metric
