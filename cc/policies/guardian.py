@@ -6,7 +6,11 @@ CUBIC (RFC 9438) or Reno (RFC 5681) move it. The congestion control `reminis` ru
 instead, once each least RTT (docs/reminis.md); this is for the question of what depends on that.
 
 `ewma` and `jump_to_4` are what docs/reminis.md ascribes to the authors' code. With `falls_through`,
-a block that is off leaves the delay to the next one, as the paper's algorithm 1 has it.
+a block that is off leaves the delay to the next one, as the paper's algorithm 1 has it. Where that
+algorithm and the text differ, the text decides, unless a parameter says otherwise: `mu_adds` (the
+sum of the gradients is added to mu) and `rests_at_zero` (a gradient of 0 explores nothing). With
+`nominal_si`, proactive slowdown looks one mRTT ahead, as the kernel's does, and not one measured
+SI. `aimd` off leaves the window to the Guardian after slow start (section 5.2).
 """
 
 import math
@@ -24,7 +28,8 @@ class Guardian:
     def __init__(self, si_ms: float = 20.0, dtt_ms: float = 0.0, dtt_factor: float = 1.5,
                  base: str = "cubic", nde: str = "draw", ps: bool = True, cm: bool = True,
                  fresh_rtt: bool = False, ewma: bool = False, jump_to_4: bool = False,
-                 falls_through: bool = False):  # fmt: skip
+                 falls_through: bool = False, mu_adds: bool = False, rests_at_zero: bool = False,
+                 nominal_si: bool = False, aimd: bool = True):  # fmt: skip
         if base not in ("cubic", "reno") or nde not in ("draw", "mean", "off"):
             raise ValueError("base is cubic or reno, nde is draw, mean or off")
         if not dtt_factor > 1:
@@ -32,8 +37,9 @@ class Guardian:
         self.si_ns, self.dtt_us, self.dtt_factor = si_ms * 1e6, dtt_ms * 1e3, dtt_factor
         self.nde, self.ps, self.cm, self.fresh = nde, ps, cm, fresh_rtt
         self.ewma, self.jump_to_4, self.falls_through = ewma, jump_to_4, falls_through
+        self.mu_adds, self.rests_at_zero, self.nominal_si = mu_adds, rests_at_zero, nominal_si
         self.mean_cwnd = 0.0
-        self.base = Cubic() if base == "cubic" else Reno()
+        self.base = Fixed() if not aimd else Cubic() if base == "cubic" else Reno()
         self.random = random.Random()
         self.min_us, self.last_us, self.mu = math.inf, 0.0, 1.0
         self.began_ns, self.sum_us, self.count = 0, 0.0, 0
@@ -106,7 +112,8 @@ class Guardian:
         change_us = delay_us - self.last_us if self.last_us else 0.0
         gradient = change_us / elapsed_us
         self.last_us = delay_us
-        self.mu = min(max(self.mu - gradient, -MU_LIMIT), MU_LIMIT)
+        step = gradient if self.mu_adds else -gradient
+        self.mu = min(max(self.mu + step, -MU_LIMIT), MU_LIMIT)
         dtt_us = self.dtt_factor * self.min_us
         if self.dtt_us:  # As in the kernel: section 6, always above mRTT.
             dtt_us = max(self.dtt_us, self.min_us + max(self.min_us / 8, LEAST_ROOM_US))
@@ -119,9 +126,10 @@ class Guardian:
         if self.slow_start:
             return 1.0
         if change_us > 0:
-            expected_us = delay_us + gradient * elapsed_us
+            expected_us = delay_us + gradient * (self.min_us if self.nominal_si else elapsed_us)
             return 2 ** min(0.0, self.safe_zone(expected_us, dtt_us)) if self.ps else 1.0
-        if self.nde == "off" or not can_explore:
+        rests = self.rests_at_zero and not change_us
+        if self.nde == "off" or rests or not can_explore:
             return 1.0
         spread = 0.0 if self.nde == "mean" else math.sqrt(abs(self.mu) / 4)
         return 2 ** (1 / (1 + math.exp(-self.random.gauss(self.mu, spread))))
@@ -148,6 +156,19 @@ class Reno:
 
     def growth(self, cwnd, acked, _seconds, _min_s):
         return acked / cwnd
+
+    def pass_idle_time(self, seconds):
+        pass
+
+
+class Fixed:
+    """No AIMD: the window stays as it is."""
+
+    def after_loss(self, cwnd):
+        return cwnd
+
+    def growth(self, _cwnd, _acked, _seconds, _min_s):
+        return 0.0
 
     def pass_idle_time(self, seconds):
         pass

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -61,6 +61,14 @@ class Work:
         self._values: dict[tuple[Path, str], float | None] = {}
         self.only_repeat: int | None = None
         """The repeat whose cells are to do; None means all."""
+
+    def keep_only(self, slugs: Collection[str]) -> None:
+        """Leave out every cell but these."""
+        self.cells = [cell for cell in self.cells if cell.slug in slugs]
+        kept = set(self.cells)
+        groups = {point: [one for one in group if one in kept]
+                  for point, group in self.by_point.items()}  # fmt: skip
+        self.by_point = {point: group for point, group in groups.items() if group}
 
     def attempts(self, cell: Cell) -> Attempts:
         """Return the attempts of `cell`, as last read."""

@@ -24,6 +24,7 @@ from ccu.campaigns.folder import Folder, default_path
 from ccu.campaigns.plan import plan_of
 from ccu.campaigns.status import status_of
 from ccu.campaigns.testbed import on_a_testbed
+from ccu.cli.campaign_verify import verify
 from ccu.cli.cluster_options import SCHEDULER, Tls
 from ccu.host import disk, programs
 from ccu.host.root import need_root
@@ -242,6 +243,9 @@ def report(directory: Directory) -> None:
     ddu = programs.require("ddu")
     sys.stdout.flush()
     os.execv(ddu, [ddu, "campaign", "report", str(directory)])
+
+
+app.command()(verify)
 
 
 @app.command("list")

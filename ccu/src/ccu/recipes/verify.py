@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ccu.host import programs
 from ccu.recipes.recipe import Recipe, RunOf
+from ccu.recipes.report import Report
 from ccu.runs import run as runs
 from ccu.runs.comparison import first_difference
 from ccu.runs.manifest import experiment_of, software_of
@@ -19,9 +19,6 @@ from ccu.testbeds import driver_of
 from ddu.console.problems import refusal
 from ddu.run.find import runs_under
 from ddu.run.integrity import sha256_of
-
-Report = Callable[[str], None]
-"""A function of what is being done, in words."""
 
 
 def difference(recipe: Recipe, folder: Path, report: Report) -> str | None:

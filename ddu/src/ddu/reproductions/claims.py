@@ -59,6 +59,8 @@ class Column(_Value):
 class Check(_Value):
     """One comparison of a number of the paper with ours."""
 
+    heading: str = ""
+    """Its name in the paper's `table`."""
     metric: str | None = None
     """A number of summary.json; `flow.…` is the mean over the data flows."""
     column: Column | None = None
@@ -213,6 +215,8 @@ class Paper(_Value):
     """The name of its page."""
     title: str
     cite: str
+    table: str | None = None
+    """The factor of a table of the checks that have a heading: each of its levels is a column."""
     campaigns: dict[str, OfCampaign]
 
 

@@ -38,6 +38,14 @@ def measured(runs: Path, name: str, checks: Iterable[Check], analyze: Analyze) -
     return None
 
 
+def numbers_of(path: Path, checks: Iterable[Check], analyze: Analyze) -> pd.DataFrame:
+    """Return the runs of the campaign in `path` with the numbers of its report and of `checks`, as
+    its record has them."""
+    campaign = load_campaign(path)
+    table = usable(runs_table(campaign, summaries(campaign, analyze)))
+    return _numbers(campaign, table, list(checks))
+
+
 def _measured(campaign: CampaignDirectory, table: pd.DataFrame, checks: list[Check]) -> Measured:
     definition, software = campaign.definition, campaign.software
     cost = _cost(campaign)

@@ -26,6 +26,7 @@ from ddu.reproductions.measured import Cost, Measured
 from ddu.reproductions.of_runs import Analyze, measured
 from ddu.reproductions.outcomes import Outcome, Sensitivity, Tested, sensitivity, tested
 from ddu.reproductions.records import read_record, write_record
+from ddu.reproductions.table import table_of
 from ddu.reproductions.verdicts import VERDICTS, Verdict
 from ddu.statistics import Interval
 from ddu.tables.results import TableMissing
@@ -73,7 +74,7 @@ def write_pages(
     environment = templates_of("ddu.reproductions").overlay(autoescape=False)
     environment.globals |= {
         "rows_of": rows_of, "what": _what, "theirs": theirs, "ours": ours, "taken": taken,
-        "text": _text, "number": number,
+        "text": _text, "number": number, "in_table": in_table,
     }  # fmt: skip
     pages: list[tuple[Paper, list[Section]]] = []
     for paper in papers:
@@ -82,7 +83,10 @@ def write_pages(
             for name, of_campaign in paper.campaigns.items()
         ]
         page = environment.get_template("paper.md.j2")
-        (output / f"{paper.name}.md").write_text(page.render(paper=paper, sections=sections))
+        of_all = [claim for section in sections for claim in section.claims]
+        table = None if paper.table is None else table_of(paper.table, of_all)
+        content = {"paper": paper, "sections": sections, "table": table}
+        (output / f"{paper.name}.md").write_text(page.render(content))
         pages.append((paper, sections))
     summary = environment.get_template("summary.md.j2")
     every = [one for _, sections in pages for one in sections]
@@ -321,6 +325,19 @@ def ours(check: Check, interval: Interval | None, geometric_mean: float | None =
     between = bounds(interval.low, interval.high, scale)
     beside = "" if geometric_mean is None else f"; geometric mean {number(geometric_mean)}"
     return f"{text}{f' ({between})' if between else ''}; n = {interval.count}{beside}"
+
+
+def in_table(one: Outcome | None) -> str:
+    """Return a number of ours in few words: its interval and whether it holds."""
+    if one is None:
+        return ""
+    interval = one.number.interval
+    if interval is None:
+        return "not yet run"
+    scale = _how(one.number.check).scale
+    between = "" if interval.alike else bounds(interval.low, interval.high, scale)
+    verdict = {"holds": "**holds**", "direction only": "direction"}.get(one.verdict, one.verdict)
+    return f"{number(interval.mean * scale)}{f' ({between})' if between else ''}, {verdict}"
 
 
 def _tests(one: Outcome) -> str:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ccu campaign verify`: a published campaign, carried out again and compared."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def verify(
+    name: Annotated[str, typer.Argument(help="Campaign that has a record among the pages.")],
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of its runs, drawn at random. (default: all)",
+                     show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of runs at a time. (default: one per core)",
+                     show_default=False),
+    ] = None,
+    pages: Annotated[Path, typer.Option(help="Folder of the pages and records.")] = Path(
+        "docs/reproductions"
+    ),
+    campaigns: Annotated[
+        Path, typer.Option(help="Folder of the campaigns' files, with claims/ in it.")
+    ] = Path("campaigns"),
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for what is made again; the same command then resumes. (default: none of "
+            "it stays)",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    """Run a published campaign again, or a sample of it, and compare every number and page.
+
+    Exits with 1 if anything differs.
+    """
+    from ccu.campaigns import definition
+    from ccu.campaigns.testbed import on_a_testbed
+    from ccu.recipes import published
+    from ddu.reproductions.claims import read_papers
+
+    there = published.read(name, pages, campaigns, read_papers(campaigns / "claims"))
+    campaign = definition.read(campaigns / f"{name}.yaml", there.record.profile)
+    runs = there.sample(sample, seed)
+    of_all = f"{len(runs)} of {len(there.record.runs)} runs"
+    print(f"{name}, profile {there.record.profile}: {of_all}, of {there.record.git_revision[:12]}")
+    with tempfile.TemporaryDirectory(prefix="ccu-verify-") as passing:
+        made = output or Path(passing) / "runs"
+        campaign, _ = on_a_testbed(campaign, made)
+        each, numbers = published.verified(there, campaign, runs, made, print, jobs)
+        files = published.differing_pages(there, numbers, Path(passing) / "pages")
+    for one in each:
+        for difference in one.differences:
+            print(f"not identical: {one.title}: {difference}")
+        if not one.differences:
+            print(f"identical: {one.title} ({one.columns} columns)")
+    for file in files:
+        print(f"not identical: {pages / file}")
+    differing = sum(bool(one.differences) for one in each)
+    if differing or files:
+        print(f"not identical: {differing} of {len(each)} runs, {len(files)} files of the pages")
+        raise typer.Exit(1)
+    print(f"identical: {len(each)} runs, and all pages, tables and figures")
