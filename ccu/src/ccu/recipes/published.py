@@ -66,7 +66,7 @@ class Verified:
 
     title: str
     columns: int
-    """How many columns were compared."""
+    """The number of columns that were compared."""
     differences: tuple[str, ...]
     """Each column that differs, with both values; or why there is no run."""
 
@@ -100,7 +100,7 @@ def verified(
             rule, "take the file of the revision that the record names", key=campaign.name
         )
     without_rules = campaign.model_copy(
-        update={"stop": []}
+        update={"stop": ()}
     )  # The record says which runs there are.
     made = made_again(without_rules, chosen, output, report, jobs)
     report("analysing")

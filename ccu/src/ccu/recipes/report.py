@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the layer says what it is doing."""
+"""The sentences of this layer about its work."""
 
 from __future__ import annotations
 

@@ -38,16 +38,16 @@ class Table:
 
 def table_of(factor: str, claims: Iterable[Tested]) -> Table:
     """Return the numbers of the checks that have a heading, at each level of `factor`."""
-    found: list[tuple[Check, dict[str, Outcome]]] = []
+    by_check: list[tuple[Check, dict[str, Outcome]]] = []
     for claim in claims:
         for check in claim.claim.checks:
             if check.heading:
                 of_check = [one for one in claim.outcomes if one.number.check is check]
-                found.append((check, {_level(one, factor): one for one in of_check}))
-    levels = tuple(dict.fromkeys(level for _, by_level in found for level in by_level if level))
+                by_check.append((check, {_level(one, factor): one for one in of_check}))
+    levels = tuple(dict.fromkeys(level for _, by_level in by_check for level in by_level if level))
     return Table(
         levels,
-        tuple(Line(check, tuple(map(by_level.get, levels))) for check, by_level in found),
+        tuple(Line(check, tuple(map(by_level.get, levels))) for check, by_level in by_check),
     )
 
 
