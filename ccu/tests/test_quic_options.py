@@ -20,6 +20,7 @@ from ddu.console.problems import RefusedError
         ("quic:bbr+receiver=aioquic+streams=8+volume=10MB", "bbr", "quic-bbr"),
         ("quic:newreno+datagrams", "newreno", "quic-newreno"),
         ("quic:cubic+0rtt", "cubic", "quic-cubic"),
+        ("quic:./mine.py+queue_ms=5+streams=2", "mine", "quic-mine"),
     ],
 )
 def test_words_are_read_and_written_again(written: str, control: str, name: str) -> None:
@@ -35,6 +36,8 @@ def test_words_are_read_and_written_again(written: str, control: str, name: str)
         ("quic:aioquic+bbr", "aioquic has no congestion control bbr"),
         ("quic:cubic+bbr", "says twice what its control is"),
         ("quic:aioquic+0rtt", "0rtt is for quinn at both ends"),
+        ("quic:bbr+queue_ms=5", "queue_ms=5 is a parameter, and there is no policy"),
+        ("quic:bbr+./mine.py", "./mine.py decides in place of bbr"),
         ("quic:streams=0", "greater than or equal to 1"),
     ],
 )

@@ -53,6 +53,39 @@ def test_quic_beside_tcp_gives_the_same_bytes_each_time(kernel: Path, tmp_path: 
     assert aligned.loc[aligned["flow"] == "f0", "quic_cwnd_bytes"].isna().all()
 
 
+def test_a_policy_decides_for_quic_as_for_tcp(kernel: Path, tmp_path: Path) -> None:
+    words = ("--cc", "quic:constant.py+rate_mbps=10", "--duration", "2s")
+    first, second = (run(tmp_path / name, *words) for name in ("first", "second"))
+    assert digests(first) == digests(second)
+    raw = first / "raw/quic"
+    sent = json.loads((raw / "f0-sender.json").read_text())
+    lasts_s = sent["sending_s"] - sent["handshake_s"]
+    assert sent["udp_bytes"] * 8e-6 / lasts_s == pytest.approx(10, rel=0.01)
+    counters = sent["policy"]
+    assert counters["reports_lost"] == counters["fallbacks"] == 0 < counters["commands"]
+    trace = pd.read_csv(raw / "f0-sender.policy.csv")
+    assert list(trace["event"].iloc[[0, -1]]) == ["start", "end"]
+    assert trace["delivered_packets"].is_monotonic_increasing
+    acks = trace[trace["event"] == "acks"]
+    began, ended = acks.iloc[20], acks.iloc[-1]
+    bits = (ended["delivered_packets"] - began["delivered_packets"]) * sent["path_mtu_bytes"] * 8
+    assert bits / (ended["utc_ns"] - began["utc_ns"]) == pytest.approx(10e-3, rel=0.02)
+    rtts = read_qlog(raw / "f0-sender.sqlog").table["quic_rtt_ms"].dropna()
+    assert acks["rtt_us"].median() / 1000 == pytest.approx(rtts.median(), rel=0.1)
+
+
+def test_a_policy_that_fails_during_a_flow_is_named(kernel: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "mine.py"
+    policy.write_text(
+        "class Mine:\n"
+        "    def report(self, flow, report):\n"
+        "        flow.cwnd = 10 / (report.delivered < 100)\n"
+    )
+    said = command("ccu", "run", *SHORT, "--cc", f"quic:{policy}", "--output", tmp_path / "runs")
+    assert said.returncode == 1
+    assert "the policy ended with ZeroDivisionError: division by zero (line 3)" in said.stderr
+
+
 def captured(raw: Path, role: str, *fields: str) -> list[list[str]]:
     """Return fields of the packets of a capture."""
     arguments = ["tshark", "-r", raw / f"{role}.pcap", "-Y", "udp", "-T", "fields"]
@@ -101,6 +134,8 @@ def test_qlog_and_captures_agree(kernel: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
+        (["--cc", "quic:./none.py"], "./none.py: no such file"),
+        (["--cc", "quic:constant.py+rate=5"], "Constant has no parameter rate"),
         (["--cc", "quic:bbr9"], "no word of quic:SPEC 'bbr9'"),
         (["--cc", "quic:cubic", "--mss", "1000"], "Choose an MSS of 1188 bytes and more"),
     ],

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::prctl::set_timerslack;
+use nix::time::{ClockId, clock_gettime};
 
 /// Reads the clock once for everything that happens at an instant: in virtual time each reading costs a switch
 /// to the kernel.
@@ -13,6 +14,7 @@ use nix::sys::prctl::set_timerslack;
 pub struct Clock {
     start: Instant,
     start_utc: Duration,
+    start_monotonic: Duration,
     shown_ns: Arc<AtomicU64>,
 }
 
@@ -24,6 +26,8 @@ impl Clock {
         Self {
             start: Instant::now(),
             start_utc: start_utc.unwrap_or_default(),
+            start_monotonic: clock_gettime(ClockId::CLOCK_MONOTONIC)
+                .map_or(Duration::ZERO, Into::into),
             shown_ns: Arc::default(),
         }
     }
@@ -44,6 +48,11 @@ impl Clock {
     /// The start.
     pub fn start_instant(&self) -> Instant {
         self.start
+    }
+
+    /// Returns CLOCK_MONOTONIC at an instant, in nanoseconds.
+    pub fn monotonic_ns(&self, at: Instant) -> u64 {
+        (self.start_monotonic + at.saturating_duration_since(self.start)).as_nanos() as u64
     }
 
     /// UTC at the start, since 1970.

@@ -18,6 +18,7 @@ use ring::hmac;
 
 use crate::certificate::SERVER_NAME;
 use crate::clock::Clock;
+use crate::policy::Policy;
 use crate::qlog::{self, Log};
 use crate::seed::{ConnectionIds, Seed};
 use crate::socket::{Burst, Socket};
@@ -47,6 +48,9 @@ pub struct Endpoint {
     clock: Clock,
     socket: Socket,
     log: Option<Log>,
+    policy: Option<Policy>,
+    /// The time at which the policy lets the next packet depart, if one waits.
+    paced_until: Option<Instant>,
     quinn: quinn_proto::Endpoint,
     connections: BTreeMap<ConnectionHandle, Connection>,
     /// The newest packets of quinn.
@@ -63,6 +67,7 @@ impl Endpoint {
         seed: &Seed,
         server: Option<ServerConfig>,
         log: Option<Log>,
+        policy: Option<Policy>,
     ) -> Self {
         let reset_key = hmac::Key::new(hmac::HMAC_SHA256, &seed.bytes("reset key"));
         let mut config = EndpointConfig::new(Arc::new(reset_key));
@@ -74,6 +79,8 @@ impl Endpoint {
             clock,
             socket,
             log,
+            policy,
+            paced_until: None,
             quinn: quinn_proto::Endpoint::new(Arc::new(config), server.map(Arc::new), true, None),
             connections: BTreeMap::new(),
             made: Vec::new(),
@@ -98,17 +105,28 @@ impl Endpoint {
                 return Err(failed);
             }
             if application.is_over(!self.connections.is_empty(), now) {
+                if let Some(policy) = &mut self.policy {
+                    policy.end(now);
+                }
                 return self.log.as_ref().map_or(Ok(()), |log| Ok(log.flush()?));
             }
             let timers = self
                 .connections
                 .values_mut()
                 .filter_map(Connection::poll_timeout);
-            let due = timers.chain(application.due()).min();
+            let due = timers
+                .chain(application.due())
+                .chain(self.paced_until)
+                .min();
             let timeout = due.map(|due| due.saturating_duration_since(now));
             // In virtual time a call that finds nothing costs as much as one that brings a burst.
-            let mut arrived = self.socket.wait(timeout, self.unsent.is_some())?;
+            let commands = self.policy.as_ref().and_then(Policy::descriptor);
+            let to_send = self.unsent.is_some();
+            let mut arrived = self.socket.wait(timeout, to_send, commands)?;
             now = self.clock.read();
+            if let Some(policy) = &mut self.policy {
+                policy.obey(now);
+            }
             while arrived {
                 arrived = self.receive(now)?;
             }
@@ -204,14 +222,25 @@ impl Endpoint {
                 return Ok(());
             }
         }
-        let most = self.socket.most_datagrams();
+        self.paced_until = None;
         let handles: Vec<_> = self.connections.keys().copied().collect();
         for handle in handles {
             loop {
+                let mut most = self.socket.most_datagrams();
+                if let Some(policy) = &self.policy {
+                    match policy.plane().allowance(now) {
+                        Ok(allowed) => most = most.min(allowed),
+                        Err(later) => self.paced_until = Some(later),
+                    }
+                    policy.plane().hold(self.paced_until.is_some());
+                }
                 let mut content = std::mem::take(&mut self.made);
                 content.clear();
                 let connection = self.connections.get_mut(&handle);
                 let made = connection.and_then(|one| one.poll_transmit(now, most, &mut content));
+                if let (Some(policy), Some(made)) = (&self.policy, &made) {
+                    policy.plane().departed(made.size, now);
+                }
                 let sent = made.as_ref().map(|transmit| self.put(transmit, &content));
                 self.made = content;
                 match sent.transpose()? {

@@ -6,8 +6,11 @@ mod certificate;
 mod clock;
 mod ending;
 mod endpoint;
+mod plane;
+mod policy;
 mod qlog;
 mod receiver;
+mod records;
 mod seed;
 mod sender;
 mod socket;
@@ -29,12 +32,13 @@ use serde::Serialize;
 
 use clock::Clock;
 use endpoint::Endpoint;
+use policy::Policy;
 use qlog::Log;
 use receiver::Receiver;
 use seed::{ConnectionIds, Seed};
 use sender::{Load, Sender};
 use socket::Socket;
-use transport::{CongestionControl, Settings};
+use transport::{CongestionControl, Factory, Settings};
 
 /// Send or receive one flow by QUIC.
 ///
@@ -133,6 +137,9 @@ struct Send {
     /// Time that the handshake may take, in s
     #[arg(long, value_parser = seconds, default_value = "10")]
     patience: Duration,
+    /// Program of a policy that decides in place of the congestion control, with its arguments: python -m ccplane run FILE
+    #[arg(last = true)]
+    policy: Vec<String>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -172,13 +179,13 @@ fn receive(options: &Receive) -> Result<()> {
         .time_source(Arc::new(tls::FixedTime))
         .transport_config(transport::config(settings(
             common,
-            CongestionControl::Cubic,
+            CongestionControl::Cubic.factory(),
             &log,
             &clock,
         ))?);
     let socket = Socket::bind(common.address, common.mtu, common.ecn)?;
     let mut receiver = Receiver::new(options.limit, clock.read());
-    let mut endpoint = Endpoint::new(clock, socket, &seed, Some(config), log);
+    let mut endpoint = Endpoint::new(clock, socket, &seed, Some(config), log, None);
     endpoint.run(&mut receiver, common.address)?;
     print(&receiver.report()?)
 }
@@ -188,6 +195,14 @@ fn send(options: &Send) -> Result<()> {
     let clock = Clock::start();
     let seed = Seed::new(common.seed, &format!("{} sender", common.name));
     let log = log(common, "client", &clock)?;
+    let policy = (!options.policy.is_empty())
+        .then(|| Policy::start(&options.policy, &clock, common.address, options.to))
+        .transpose()?;
+    let plane = policy.as_ref().map(|policy| policy.plane().clone());
+    let congestion: Factory = match &plane {
+        Some(plane) => Arc::new(plane.clone()),
+        None => options.cc.factory(),
+    };
     let tls = tls::client(&common.certificate, common.keys.as_deref())?;
     let mut config = ClientConfig::new(Arc::new(tls));
     let ids = ConnectionIds::new(&Seed::new(
@@ -197,7 +212,7 @@ fn send(options: &Send) -> Result<()> {
     config
         .initial_dst_cid_provider(Arc::new(move || ids.next()))
         .transport_config(transport::config(settings(
-            common, options.cc, &log, &clock,
+            common, congestion, &log, &clock,
         ))?);
     let load = Load {
         duration: options.duration,
@@ -209,16 +224,15 @@ fn send(options: &Send) -> Result<()> {
     };
     let socket = Socket::bind(common.address, common.mtu, common.ecn)?;
     let mut sender = Sender::new(load, config, clock.read());
-    Endpoint::new(clock, socket, &seed, None, log).run(&mut sender, options.to)?;
-    print(&sender.report())
+    Endpoint::new(clock, socket, &seed, None, log, policy).run(&mut sender, options.to)?;
+    let mut report = serde_json::to_value(sender.report())?;
+    if let Some(plane) = plane {
+        report["policy"] = serde_json::to_value(plane.counters())?;
+    }
+    print(&report)
 }
 
-fn settings(
-    common: &Common,
-    congestion: CongestionControl,
-    log: &Option<Log>,
-    clock: &Clock,
-) -> Settings {
+fn settings(common: &Common, congestion: Factory, log: &Option<Log>, clock: &Clock) -> Settings {
     Settings {
         congestion,
         window_bytes: common.window,

@@ -12,7 +12,7 @@ use crate::ending::{self, DONE, RESUME};
 /// The receiver's report.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
-    /// Payload received: of streams in order, of datagrams as it came.
+    /// Payload received, each byte once: also that behind a gap, which the end of the flow may leave in a stream.
     pub received_bytes: u64,
     /// The time from the flow's first payload to its last.
     pub receiving_s: f64,
@@ -77,7 +77,8 @@ impl Receiver {
     fn read(&mut self, connection: &mut Connection, id: StreamId, now: Instant) {
         let mut bytes = 0;
         let mut stream = connection.recv_stream(id);
-        match stream.read(true) {
+        // In any order: a byte behind a loss has arrived, and counts once.
+        match stream.read(false) {
             Ok(mut chunks) => {
                 while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
                     bytes += chunk.bytes.len();

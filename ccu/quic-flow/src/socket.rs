@@ -3,7 +3,7 @@
 
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -153,18 +153,24 @@ impl Socket {
         Ok(count == BATCH_SIZE)
     }
 
-    /// Sleeps until something arrives (or can be sent), or `timeout` is over (none: for ever); returns whether
-    /// something has arrived.
+    /// Sleeps until something arrives (or can be sent), `other` has something, or `timeout` is over (none: for ever);
+    /// returns whether something has arrived.
     ///
     /// # Errors
     /// The system refuses to wait.
-    pub fn wait(&self, timeout: Option<Duration>, to_send: bool) -> io::Result<bool> {
+    pub fn wait(
+        &self,
+        timeout: Option<Duration>,
+        to_send: bool,
+        other: Option<BorrowedFd>,
+    ) -> io::Result<bool> {
         let events = if to_send {
             PollFlags::POLLIN | PollFlags::POLLOUT
         } else {
             PollFlags::POLLIN
         };
-        let mut watched = [PollFd::new(self.socket.as_fd(), events)];
+        let mut watched = vec![PollFd::new(self.socket.as_fd(), events)];
+        watched.extend(other.map(|other| PollFd::new(other, PollFlags::POLLIN)));
         match ppoll(&mut watched, timeout.map(TimeSpec::from_duration), None) {
             Ok(_) => Ok(watched[0]
                 .revents()

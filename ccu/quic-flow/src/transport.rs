@@ -14,6 +14,9 @@ const IDLE: Duration = Duration::from_secs(120);
 /// IPv4 and UDP.
 const HEADERS_BYTES: u16 = 28;
 
+/// The maker of a connection's congestion control.
+pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+
 /// Quinn's congestion controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CongestionControl {
@@ -26,10 +29,21 @@ pub enum CongestionControl {
     Bbr,
 }
 
+impl CongestionControl {
+    /// Returns what makes it.
+    pub fn factory(self) -> Factory {
+        match self {
+            Self::Cubic => Arc::new(CubicConfig::default()),
+            Self::NewReno => Arc::new(NewRenoConfig::default()),
+            Self::Bbr => Arc::new(BbrConfig::default()),
+        }
+    }
+}
+
 /// The values on which quinn's settings depend.
 pub struct Settings {
     /// The congestion control of what this end sends.
-    pub congestion: CongestionControl,
+    pub congestion: Factory,
     /// Limit of the bytes in flight: the receiver's window and the sender's buffer.
     pub window_bytes: u32,
     /// MTU of the interface.
@@ -48,11 +62,6 @@ pub fn config(settings: Settings) -> Result<Arc<TransportConfig>> {
     let window = VarInt::from_u32(settings.window_bytes);
     let mut discovery = MtuDiscoveryConfig::default();
     discovery.upper_bound(settings.mtu_bytes.saturating_sub(HEADERS_BYTES));
-    let factory: Arc<dyn ControllerFactory + Send + Sync> = match settings.congestion {
-        CongestionControl::Cubic => Arc::new(CubicConfig::default()),
-        CongestionControl::NewReno => Arc::new(NewRenoConfig::default()),
-        CongestionControl::Bbr => Arc::new(BbrConfig::default()),
-    };
     let mut config = TransportConfig::default();
     config
         .max_idle_timeout(Some(IdleTimeout::try_from(IDLE)?))
@@ -61,7 +70,7 @@ pub fn config(settings: Settings) -> Result<Arc<TransportConfig>> {
         .send_window(settings.window_bytes.into())
         .max_concurrent_uni_streams(settings.streams.max(1).into())
         .mtu_discovery_config(Some(discovery))
-        .congestion_controller_factory(factory)
+        .congestion_controller_factory(settings.congestion)
         .qlog_stream(settings.qlog);
     Ok(Arc::new(config))
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from ccplane.changes import Changes
-from ccplane.kernel import Files, Kernel, Maps
+from ccplane.kernel import Files, Kernel, Maps, Pipes
 from ccplane.loop import Loop
 from ccplane.policy_file import Policy, load
 from ccplane.problem import PolicyError, of_exception
@@ -32,8 +32,8 @@ class _Stopped(BaseException):
 def main() -> int:
     parser = _parser()
     arguments = parser.parse_args()
-    if arguments.action == "run" and not (arguments.files or arguments.maps):
-        parser.error("run: give --maps or --files")
+    if arguments.action == "run" and not (arguments.files or arguments.maps or arguments.pipes):
+        parser.error("run: give --maps, --files or --pipes")
     parameters = dict(one.split("=", 1) for one in arguments.param)
     try:
         policy = load(arguments.file.absolute(), parameters)
@@ -63,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="changes of parameters, JSON; -: standard input")  # fmt: skip
     parser.add_argument("--maps", type=int, nargs=2, metavar=("REPORTS", "COMMANDS"),
                         help="descriptors of the BPF program's maps")  # fmt: skip
+    parser.add_argument("--pipes", type=int, nargs=2, metavar=("REPORTS", "COMMANDS"),
+                        help="descriptors of the pipes of a program that sends")  # fmt: skip
     parser.add_argument("--files", type=Path, metavar="FOLDER", help="/proc/nr-link/plane-NAME")
     parser.add_argument("--seed", type=int, default=1, help="the run's seed")
     parser.add_argument("--trace", type=Path, help="the file for every report and its answer")
@@ -87,7 +89,7 @@ def _run(arguments: argparse.Namespace, policy: Policy) -> int:
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise _Stopped
 
-    kernel: Kernel = Files(arguments.files) if arguments.files else Maps(*arguments.maps)
+    kernel = _kernel(arguments)
     trace = Trace(arguments.trace) if arguments.trace else None
     _take_priority()
     reason, line, code = "the run ended", None, 0
@@ -108,6 +110,12 @@ def _run(arguments: argparse.Namespace, policy: Policy) -> int:
     if arguments.ended:
         arguments.ended.write_text(_ended(policy, reason, line, code))
     return code
+
+
+def _kernel(arguments: argparse.Namespace) -> Kernel:
+    if arguments.files:
+        return Files(arguments.files)
+    return Pipes(*arguments.pipes) if arguments.pipes else Maps(*arguments.maps)
 
 
 def _changes(file: str | None) -> Changes | None:

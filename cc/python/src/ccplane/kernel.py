@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two ways to the kernel: maps of the BPF program, files of the kernel in virtual time."""
+"""The ways to what a policy controls: maps of the BPF program, files of the kernel in virtual time,
+and pipes of a program that sends by itself."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import contextlib
 import mmap
 import os
 import select
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -67,3 +69,24 @@ class Files:
 
     def command(self, index: int, command: bytes) -> None:
         os.pwrite(self._commands, command, index * COMMAND.size)
+
+
+class Pipes:
+    """Two pipes of a program that sends one flow (ccu/quic-flow): it closes its own at the end."""
+
+    _MOST = 64
+
+    def __init__(self, reports: int, commands: int) -> None:
+        """Take the descriptors of both pipes."""
+        self._reports, self._commands = reports, commands
+
+    def reports(self) -> Iterator[Report]:
+        content = os.read(self._reports, self._MOST * REPORT.size)
+        if not content:
+            signal.raise_signal(signal.SIGTERM)
+        yield from (Report._make(one) for one in REPORT.iter_unpack(content))
+
+    def command(self, index: int, command: bytes) -> None:  # noqa: ARG002
+        # The program may end before it has read the answer to its last report.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._commands, command)

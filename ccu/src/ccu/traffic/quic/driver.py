@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -11,25 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from ccu.host import programs as installed
+from ccu.host.contain import Rights
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.spec.traffic import TrafficOptions
 from ccu.traffic import Command, End, TrafficDriver
 from ccu.traffic.flow import Flow, FlowHosts
-from ccu.traffic.quic import programs
+from ccu.traffic.quic import policy, programs
 from ccu.traffic.quic.options import Quic
 from ddu.console.problems import refusal
 
 _HEADERS_BYTES = 28  # IPv4 and UDP
 _LEAST_DATAGRAM_BYTES = 1200
+_SOCKETS = (socket.AF_INET, socket.AF_INET6)
 
 
 class QuicDriver(TrafficDriver):
     """One QUIC connection for each flow; both ends write a qlog and the secrets."""
 
-    summary = (
-        "QUIC: quic, quic:CC (bbr, cubic, newreno) or quic:aioquic, with +WORDS (docs/quic.md)"
-    )
+    summary = "QUIC: quic:CC (bbr, cubic, newreno, ./mine.py), quic:aioquic, +WORDS (docs/quic.md)"
     options = Quic
     needs = (programs.QUIC_FLOW,)
 
@@ -45,10 +46,19 @@ class QuicDriver(TrafficDriver):
                 f"choose an MSS of {experiment.mss_bytes + more} bytes and more",
                 key="mss",
             )
+        if file := traffic.located_policy():
+            policy.try_out(file, traffic.parameters)
         if "aioquic" in (traffic.implementation, traffic.receiving) and not find_spec("aioquic"):
             raise refusal(
                 "aioquic is not installed", "type: pip install 'over5g[quic]'", key="traffic"
             )
+
+    def implementation(self, traffic: TrafficOptions) -> dict[str, Any] | None:
+        """Return what the flow's policy is; nothing where quinn or aioquic decides."""
+        assert isinstance(traffic, Quic)
+        if (file := traffic.located_policy()) is None:
+            return None
+        return dict(policy.said_of(file, traffic.parameters))
 
     def prepare(self, experiment: Experiment, flows: Sequence[Flow], raw: Path) -> None:  # noqa: ARG002
         """Make the receivers' certificate, which follows from the experiment's seed."""
@@ -80,12 +90,15 @@ class QuicDriver(TrafficDriver):
                 raw / programs.FOLDER,
             )
             words = programs.command(experiment, own)
-            return Command(f"{flow.id}-quic-{end}", words, _report_file(flow, end))
+            rights = _rights(traffic, own) if end == "sender" else None
+            return Command(f"{flow.id}-quic-{end}", words, _report_file(flow, end), rights)
 
         return {"receiver": end("receiver"), "sender": end("sender")}
 
     def read_result(self, flow: Flow, hosts: FlowHosts, raw: Path) -> None:  # noqa: ARG002
-        _report(raw, flow, "sender")
+        sent = _report(raw, flow, "sender")
+        if "policy" in sent:
+            policy.check_that_it_decided(flow.id, sent["policy"], raw / _policy_file(flow))
         report = _report(raw, flow, "receiver")
         flow.counted_bytes, flow.counted_s = report["received_bytes"], report["receiving_s"]
 
@@ -93,6 +106,18 @@ class QuicDriver(TrafficDriver):
         for one in ("sender", "receiver"):  # The sender knows best why there is no connection.
             _report(raw, flow, one)
         return super().failure(flow, end, code, raw)
+
+
+def _rights(traffic: Quic, own: programs.Flow) -> Rights | None:
+    """Return the rights of a sender with a policy, which a user wrote; None: it has none."""
+    if (file := traffic.located_policy()) is None:
+        return None
+    reads = (str(file), programs.path_of_quic_flow())
+    return Rights(reads, (str(own.folder),), keeps_network=True, socket_families=_SOCKETS)
+
+
+def _policy_file(flow: Flow) -> str:
+    return f"{programs.FOLDER}/{programs.name_of(flow.id, 'sender', 'policy.json')}"
 
 
 def _report_file(flow: Flow, end: End) -> str:

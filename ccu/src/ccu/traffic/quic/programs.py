@@ -13,7 +13,7 @@ from ccu.spec.experiment import Experiment
 from ccu.spec.socket_buffers import STOCK
 from ccu.traffic import LISTENING_S, End
 from ccu.traffic.flow import Endpoint
-from ccu.traffic.quic import aioquic_flow
+from ccu.traffic.quic import aioquic_flow, policy
 from ccu.traffic.quic.options import Implementation, Quic
 
 QUIC_FLOW = "quic-flow"
@@ -47,7 +47,8 @@ class Flow:
 
 
 def name_of(flow: str, end: End, kind: str) -> str:
-    """Return the name of a file of one end; kinds are json, sqlog and keys."""
+    """Return the name of a file of one end; kinds are json, sqlog and keys,
+    and with a policy policy.csv and policy.json."""
     return f"{flow}-{end}.{kind}"
 
 
@@ -72,15 +73,31 @@ def command(experiment: Experiment, flow: Flow) -> list[str]:
     return [
         *words,
         *("--to", _written(flow.peer), "--duration", str(flow.duration_s)),
-        *("--cc", flow.traffic.congestion_control),
+        *([] if flow.traffic.policy else ["--cc", flow.traffic.congestion_control]),
         *(["--volume", str(volume)] if volume is not None else []),
         *(["--datagrams"] if flow.traffic.datagrams else []),
         *(["--zero-rtt"] if flow.traffic.zero_rtt else []),
+        *_policy(experiment, flow),
     ]
 
 
+def _policy(experiment: Experiment, flow: Flow) -> list[str]:
+    """Return the words that have a policy decide in place of a congestion control."""
+    file = flow.traffic.located_policy()
+    if file is None:
+        return []
+    own = ("--trace", flow.file("policy.csv"), "--ended", flow.file("policy.json"))
+    seed = ("--seed", str(experiment.seed))
+    return ["--", *policy.words(file, flow.traffic.parameters, *seed, *own)]
+
+
+def path_of_quic_flow() -> str:
+    """Return the program that drives quinn. Raises if it is not built."""
+    return programs.require(QUIC_FLOW)
+
+
 def _quinn() -> list[str]:
-    return [programs.require(QUIC_FLOW)]
+    return [path_of_quic_flow()]
 
 
 def _aioquic() -> list[str]:

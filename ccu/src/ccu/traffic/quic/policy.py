@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A policy (docs/congestion-controls.md) that decides for QUIC: where it is, whether it can run,
+and the program beside the sender."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ccu.host.contain import Rights, contained
+from ccu.spec.errors import RunFailed
+from ddu.console.problems import refusal
+from ddu.installation import data
+from ddu.run.integrity import sha256_of
+
+_SHIPPED = data("ccu", "cc/policies")
+_MOST_S = 60.0
+
+
+def located(written: str) -> Path:
+    """Return the file that a user wrote: a path, or the name of one that is there. Raises
+    RefusedError."""
+    given = Path(written).expanduser()
+    for place in [given] if "/" in written else [given, _SHIPPED / written]:
+        if place.is_file():
+            return place.resolve()
+    what = "is a directory" if given.is_dir() else "no such file"
+    raise refusal(f"{written}: {what}", "name a policy, such as ./mine.py", key="cc")
+
+
+def words(file: Path, parameters: Sequence[str], *others: str) -> list[str]:
+    """Return the program that runs a policy, without the descriptors of its pipes."""
+    return [*_ccplane("run", file, parameters), *others]
+
+
+def said_of(file: Path, parameters: Sequence[str]) -> Mapping[str, Any]:
+    """Return what run.json says of a policy."""
+    given = dict(one.split("=", 1) for one in parameters)
+    digest = sha256_of(file)
+    return {"kind": "policy", "source": str(file), "sha256": digest, "parameters": given}
+
+
+@cache
+def try_out(file: Path, parameters: tuple[str, ...]) -> None:
+    """Load and make a policy, contained. Raises RefusedError if it cannot run."""
+    command = contained(_ccplane("check", file, parameters), Rights(reads=(str(file),)))
+    try:
+        tried = subprocess.run(command, capture_output=True, text=True, timeout=_MOST_S)
+    except subprocess.TimeoutExpired:
+        rule = f"is not loaded and made within {_MOST_S:g} s"
+        fix = "leave what takes long out of the module and of __init__"
+        raise refusal(rule, fix, file=file) from None
+    if tried.returncode:
+        try:
+            problem = json.loads(tried.stdout.splitlines()[-1])
+        except (ValueError, IndexError):
+            why = (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise refusal(f"cannot be checked: {why}", "correct the policy", file=file) from None
+        raise refusal(problem["rule"], problem["fix"], file=file, line=problem["line"])
+
+
+def check_that_it_decided(flow: str, counters: Mapping[str, int], ended: Path) -> None:
+    """Raise RunFailed if another than the policy controlled a flow for a time.
+
+    `counters`: those of the sender's report; `ended`: the file in which the policy says why it
+    ended.
+    """
+    try:
+        said = json.loads(ended.read_text())
+    except (OSError, ValueError):
+        said = {"code": 1, "reason": "no reason given", "line": None}
+    if said["code"]:
+        place = f" (line {said['line']})" if said["line"] else ""
+        rule = f"the policy ended with {said['reason']}{place}, and NewReno took over"
+        raise RunFailed("traffic", f"flow {flow}: {rule}. Correct the policy")
+    if count := counters["fallbacks"]:
+        rule = f"the policy was silent for 0.5 s, and NewReno took over {count} times"
+        raise RunFailed("traffic", f"flow {flow}: {rule}. Let it answer sooner")
+
+
+def _ccplane(action: str, file: Path, parameters: Sequence[str]) -> list[str]:
+    given = [word for one in parameters for word in ("--param", one)]
+    return [sys.executable, "-B", "-m", "ccplane", action, str(file), *given]
