@@ -29,10 +29,12 @@ from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.lockstep import channel, radio, turns
+from ccu.testbeds.oai.lockstep import run as lockstep_run
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
 from ccu.testbeds.oai.telnet import Softmodem
 from ddu.console.problems import RefusedError
+from ddu.installation import data
 from testsupport.oai.stand_in.modem_telnet import ModemTelnet
 
 START_NS = 10**18
@@ -276,6 +278,39 @@ def test_who_takes_turns_goes_first() -> None:
         for process in (inside, outside):
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+
+
+@pytest.mark.parametrize(("channel", "models"), [(None, False), ("samples", False), ("flat", True)])
+def test_only_one_channel_is_in_effect(
+    channel: str | None, models: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    experiment = resolve(LOCKSTEP | {"channel": channel, "scenario": "rome-moderate", "prb": 24})
+    plan = plans.plan_of(experiment)
+    for words in (configs.gnb_options(plan), configs.ue_options(plan, 1)):
+        assert ("chanmod" in words.split()) is models
+    monkeypatch.setattr(radio.programs, "require", lambda name: name)
+    (tmp_path / "oai").mkdir()
+    commands: list[list[str]] = []
+    site: Any = SimpleNamespace(
+        experiment=experiment,
+        raw=tmp_path,
+        scenario=data("ccu", "scenarios") / "rome-moderate.yaml",
+        resources=SimpleNamespace(run_id="r", register=lambda _: None),
+        supervisor=SimpleNamespace(
+            start=lambda _name, command, **_: commands.append(command),
+            wait_ready_event=lambda _: None,
+        ),
+    )
+    radio.Radio(site).start(plan)
+    assert ("--channel" in commands[0]) is not models
+    assert (tmp_path / "link.yaml").exists() is not models
+
+
+def test_energy_after_the_cyclic_prefix_is_stated() -> None:
+    assert lockstep_run._late_energy(None) == []
+    assert lockstep_run._late_energy(0.0009) == []
+    (sentence,) = lockstep_run._late_energy(0.012)
+    assert sentence.startswith("1.2% of the channel's energy comes later than the cyclic prefix")
 
 
 @pytest.mark.parametrize(

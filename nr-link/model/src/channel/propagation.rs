@@ -7,7 +7,7 @@ use super::fading::Moment;
 use super::{Channel, NO_SIGNAL_DBM};
 use crate::Nanos;
 
-/// What a signal meets at one time.
+/// The paths, level and noise that a signal meets at one time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Propagation {
     /// Received power before small-scale fading, dBm per resource element.

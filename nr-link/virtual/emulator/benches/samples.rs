@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nr_link_channel_emulator::{Air, Receiver, Sample, Scale, begin};
+use nr_link_channel_emulator::{Air, Receiver, Sample, Scale, Start};
 use nr_link_model::channel::Channel;
 use nr_link_model::radio::Grid;
 use nr_link_model::scenario::Scenario;
@@ -85,8 +85,9 @@ fn main() {
             gains_db: (-30.0, 0.0),
             attach_gain_db: 20.0,
         };
-        let air = Air::new(vec![channels], antennas, false, scale);
-        begin(&air.start(), 0);
+        let start = Start::never();
+        start.begin(0);
+        let air = Air::new(vec![channels], antennas, false, scale, start);
         let mut receiver = Receiver::new(air, 1);
         let sent: Vec<Sample> = (0..SLOT * antennas)
             .map(|n| {

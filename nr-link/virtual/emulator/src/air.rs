@@ -12,13 +12,33 @@ use crate::{Impulses, Response, STEP};
 
 /// Instants for which the taps are evaluated, per second; linear between them, they err by -40 dB at most at 360 Hz of Doppler.
 const INSTANTS_A_SECOND: f64 = 8000.0;
-/// A start that has not come.
-const NEVER: u64 = u64::MAX;
 /// Power of the rounding to integers, I and Q together.
 const ROUNDING: f64 = 1.0 / 6.0;
 const NANOSECONDS: f64 = 1e9;
 
-/// What the numbers of the modems' samples mean.
+/// When a scenario begins, for all that share it.
+#[derive(Debug, Clone)]
+pub struct Start(Arc<AtomicU64>);
+
+impl Start {
+    const NEVER: u64 = u64::MAX;
+
+    /// Makes a start that has not come.
+    pub fn never() -> Self {
+        Self(Arc::new(AtomicU64::new(Self::NEVER)))
+    }
+
+    /// Has the scenario begin at a sample.
+    pub fn begin(&self, at: u64) {
+        self.0.store(at, Ordering::Release);
+    }
+
+    fn begun(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Acquire)).filter(|start| *start != Self::NEVER)
+    }
+}
+
+/// The meaning of the modems' samples in power and frequency.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
     /// Samples a second.
@@ -73,13 +93,19 @@ pub struct Air {
     fractional: Fractional,
     longest: usize,
     interval: u64,
-    /// The sample at which the scenario begins.
-    start: Arc<AtomicU64>,
+    start: Start,
 }
 
 impl Air {
-    /// Makes the way from the gNB to UEs, or back if `uplink`. Until [`Air::begin`] there is only the attaching's gain.
-    pub fn new(ues: Vec<Vec<Channel>>, gnb_antennas: usize, uplink: bool, scale: Scale) -> Self {
+    /// Makes the way from the gNB to UEs, or back if `uplink`. Until `start` has come there
+    /// is only the attaching's gain.
+    pub fn new(
+        ues: Vec<Vec<Channel>>,
+        gnb_antennas: usize,
+        uplink: bool,
+        scale: Scale,
+        start: Start,
+    ) -> Self {
         let delays_s = ues.iter().flatten().map(Channel::longest_delay_s);
         let delay_samples = delays_s.fold(0.0, f64::max) * scale.rate_hz;
         let steps = (scale.rate_hz / INSTANTS_A_SECOND / STEP as f64).floor();
@@ -90,18 +116,9 @@ impl Air {
             fractional: Fractional::new(scale.occupied_hz / scale.rate_hz),
             longest: delay_samples.ceil() as usize + LENGTH,
             interval: steps.max(1.0) as u64 * STEP as u64,
-            start: Arc::new(AtomicU64::new(NEVER)),
+            start,
             scale,
         }
-    }
-
-    /// Returns what [`begin`] sets.
-    pub fn start(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.start)
-    }
-
-    fn begun(&self) -> Option<u64> {
-        Some(self.start.load(Ordering::Acquire)).filter(|start| *start != NEVER)
     }
 
     /// Returns the time of a sample since the scenario began, ns.
@@ -129,7 +146,7 @@ impl Air {
 
     /// Returns the channel of each UE at a sample after the scenario's begin.
     pub fn states(&self, at: u64) -> Vec<State> {
-        let Some(start) = self.begun() else {
+        let Some(start) = self.start.begun() else {
             return Vec::new();
         };
         let t = self.time(at, start);
@@ -246,11 +263,6 @@ impl Air {
     }
 }
 
-/// Has the scenario of all that share `start` begin at a sample.
-pub fn begin(start: &AtomicU64, at: u64) {
-    start.store(at, Ordering::Release);
-}
-
 impl Response for Air {
     fn antennas(&self) -> (usize, usize) {
         match self.uplink {
@@ -275,14 +287,14 @@ impl Response for Air {
             response.resize(self.longest + 1, Complex64::ZERO);
         }
         seen.noise = 0.0;
-        match self.begun() {
+        match self.start.begun() {
             Some(start) if of >= start => self.scenario(self.time(at, start), seen),
             _ => self.attaching(seen),
         }
     }
 
     fn noise_time(&self, at: u64) -> Option<u64> {
-        at.checked_sub(self.begun()?)
+        at.checked_sub(self.start.begun()?)
     }
 }
 

@@ -117,7 +117,7 @@ fn philox(mut counters: Counters, mut key: [u32; 2]) -> Counters {
     counters
 }
 
-/// As [`philox`].
+/// The same as [`philox`], eight counters in a vector.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn philox_with_avx2(counters: Counters, mut key: [u32; 2]) -> Counters {

@@ -11,12 +11,12 @@ use crate::{Impulses, Response, STEP, Sample};
 /// The most samples that a block adds at once.
 const CHUNK: usize = 1 << 13;
 
-/// What was received, and how well 16 bits hold it.
+/// The account of what was received, and of how well 16 bits hold it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Account {
     /// Samples of all antennas.
     pub samples: u64,
-    /// Those of which I or Q was limited to 16 bits.
+    /// Samples of which I or Q was limited to 16 bits.
     pub saturated_samples: u64,
     /// Sum of the powers of what was received.
     pub power: f64,
@@ -31,7 +31,7 @@ pub struct Account {
 pub struct Receiver<R> {
     response: R,
     seed: u64,
-    /// Of each transmit antenna, the latest samples, and while a block is received those of the block and a step more.
+    /// The latest samples of each transmit antenna, and while a block is received those of the block and a step more.
     lines: Vec<Vec<Sample>>,
     /// The number of the next sample.
     next: Option<u64>,

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use std::path::Path;
 
 use nr_link_channel_emulator::{
-    Account, Air, Impulses, LEAD_SAMPLES, Receiver, Response, STEP, Sample, Scale, begin,
+    Account, Air, Impulses, LEAD_SAMPLES, Receiver, Response, STEP, Sample, Scale, Start,
 };
 use nr_link_model::channel::{Channel, Observation};
 use nr_link_model::radio::Grid;
@@ -220,9 +220,9 @@ const STATIC: &str = "  level: {rsrp_dbm: -74}\n  noise: {sinr_db: 12}\n";
 fn air(radio: &str, seed: u64, antennas: usize, uplink: bool) -> Air {
     let pairs = (antennas * antennas) as u64;
     let channels = Channel::on_antennas(&scenario(radio), &GRID, seed, pairs).unwrap();
-    let air = Air::new(vec![channels], antennas, uplink, SCALE);
-    begin(&air.start(), 7680);
-    air
+    let start = Start::never();
+    start.begin(7680);
+    Air::new(vec![channels], antennas, uplink, SCALE, start)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::{Delays, Ecn, Part, Port, UeId};
-use nr_link_virtual_plan::radio::{Account, Answer, Request, Sent, State};
+use nr_link_virtual_plan::radio::{Account, Answer, Channel, Request, Sent, State};
 use serde_json::{Value, json};
 
 use crate::carrier::{Arrival, Carrier, device_of};
@@ -276,9 +276,11 @@ impl Carrier for RadioLink {
 
     fn close(&mut self, counts: &Counts, now: u64) -> Value {
         self.finish_slot();
-        let account = self.state().account;
-        let (verdict, reasons) = verdict(&account);
-        json!({
+        let State {
+            account, channel, ..
+        } = self.state();
+        let (verdict, reasons) = verdict(&account, channel.as_ref());
+        let mut summary = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "clock": "virtual",
             "verdict": verdict,
@@ -292,12 +294,16 @@ impl Carrier for RadioLink {
             "slot_ns": self.slot_ns,
             "lost_packets": {"dl": self.dl.lost, "ul": self.ul.lost},
             "coupling": account,
-        })
+        });
+        if let Some([dl, ul]) = channel {
+            summary["channel"] = json!({"dl": dl, "ul": ul});
+        }
+        summary
     }
 }
 
-/// The verdict by the coupling's own error, and the reasons for a worse one than `valid`.
-fn verdict(account: &Account) -> (&'static str, Vec<String>) {
+/// The verdict by the errors of the coupling and of the channel, and the reasons for a worse one than `valid`.
+fn verdict(account: &Account, channel: Option<&[Channel; 2]>) -> (&'static str, Vec<String>) {
     let arrived: u64 = account.arrived_packets.iter().sum();
     let kinds = [
         (
@@ -316,8 +322,14 @@ fn verdict(account: &Account) -> (&'static str, Vec<String>) {
             "packets came out of the radio after the end of their slot",
         ),
     ];
+    let channels = channel.into_iter().flatten();
+    let saturated = channels.map(|channel| {
+        let what = "samples exceeded 16 bits: the receiver was overdriven";
+        (channel.saturated_samples, channel.samples, what)
+    });
     let reasons: Vec<_> = kinds
         .into_iter()
+        .chain(saturated)
         .filter(|&(count, of, _)| count as f64 > TOLERATED_RATIO * of as f64)
         .map(|(count, of, what)| format!("{count} of {of} {what}"))
         .collect();
@@ -442,17 +454,27 @@ mod tests {
             late_packets: 10,
             ..Account::default()
         };
-        assert_eq!(verdict(&exact).0, "valid");
+        assert_eq!(verdict(&exact, None).0, "valid");
         let late = Account {
             late_packets: 11,
             ..exact.clone()
         };
-        assert_eq!(verdict(&late).0, "degraded");
+        assert_eq!(verdict(&late, None).0, "degraded");
         let unsettled = Account {
             unsettled_slots: 11,
             ..exact
         };
-        let (verdict, reasons) = verdict(&unsettled);
-        assert_eq!((verdict, reasons.len()), ("degraded", 1));
+        let (worse, reasons) = verdict(&unsettled, None);
+        assert_eq!((worse, reasons.len()), ("degraded", 1));
+        let channel = |saturated_samples| Channel {
+            samples: 1000,
+            saturated_samples,
+            ..Channel::default()
+        };
+        let sound = Account::default();
+        assert_eq!(verdict(&sound, Some(&[channel(10), channel(0)])).0, "valid");
+        let (worse, reasons) = verdict(&sound, Some(&[channel(0), channel(11)]));
+        assert_eq!(worse, "degraded");
+        assert!(reasons[0].contains("11 of 1000 samples exceeded 16 bits"));
     }
 }

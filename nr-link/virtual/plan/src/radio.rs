@@ -74,6 +74,9 @@ pub enum Answer {
         ul_lead_slots: f64,
         /// Threads that are watched.
         threads: usize,
+        /// The share of the channel's energy that comes later than the cyclic prefix allows; null without a channel.
+        #[serde(default)]
+        late_energy_ratio: Option<f64>,
     },
     /// To [`Request::Begin`].
     Began {
@@ -109,6 +112,26 @@ pub struct State {
     pub utc_ns: Option<i64>,
     /// The account of the coupling.
     pub account: Account,
+    /// The account of the channel that the samples met: downlink, uplink; null without one.
+    #[serde(default)]
+    pub channel: Option<[Channel; 2]>,
+}
+
+/// The account of a channel for one direction.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Channel {
+    /// Samples that were received, of all antennas.
+    pub samples: u64,
+    /// Samples that 16 bits could not hold.
+    pub saturated_samples: u64,
+    /// Samples whose channel was stronger than the emulator can amplify.
+    pub limited_samples: u64,
+    /// Samples that the transmitter left out.
+    pub missing_samples: u64,
+    /// Mean power of the samples received, dB of their unit; null without any.
+    pub mean_power_db: Option<f64>,
+    /// Time of the processor, s.
+    pub processor_s: f64,
 }
 
 /// The cost of coupling hosts and radio, and its exactness.

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use nix::libc;
 
-use crate::sample_block::Block;
+use nr_link_virtual_plan::radio::Channel;
 
-/// Downlink, uplink: from the gNB, from the UE.
-pub const DIRECTIONS: usize = 2;
+use crate::emulation::Way;
+use crate::sample_block::{Block, DIRECTIONS};
 
 /// The state that both streams share.
 #[derive(Debug, Default)]
@@ -33,6 +33,7 @@ pub struct State {
     /// The reason why no more samples come.
     ended: Option<String>,
     streams: [Stream; DIRECTIONS],
+    channels: [Channel; DIRECTIONS],
 }
 
 #[derive(Debug, Default)]
@@ -55,20 +56,25 @@ impl Stream {
 }
 
 impl Gate {
-    /// Connects the UE's stream with the gNB's.
+    /// Connects the UE's stream with the gNB's, over a channel if there are `ways`.
     ///
     /// # Errors
     /// A socket refuses.
-    pub fn open(gnb: &TcpStream, ue: &TcpStream) -> io::Result<Arc<Self>> {
+    pub fn open(
+        gnb: &TcpStream,
+        ue: &TcpStream,
+        ways: Option<[Way; DIRECTIONS]>,
+    ) -> io::Result<Arc<Self>> {
         let gate = Arc::new(Self::default());
-        for (direction, from, to) in [(0, gnb, ue), (1, ue, gnb)] {
+        let ways = ways.map_or([None, None], |ways| ways.map(Some));
+        for ((direction, from, to), way) in [(0, gnb, ue), (1, ue, gnb)].into_iter().zip(ways) {
             from.set_nodelay(true)?;
             let (source, target) = (from.try_clone()?, to.try_clone()?);
             let reader = Arc::clone(&gate);
             std::thread::spawn(move || reader.read(direction, &source));
             let writer = Arc::clone(&gate);
             let source = from.try_clone()?;
-            std::thread::spawn(move || writer.write(direction, &source, &target));
+            std::thread::spawn(move || writer.write(direction, &source, &target, way));
         }
         Ok(gate)
     }
@@ -96,8 +102,22 @@ impl Gate {
         self.end(format!("{who} {reason}"));
     }
 
-    fn write(&self, direction: usize, source: &TcpStream, target: &TcpStream) {
-        while let Some(block) = self.next(direction) {
+    fn write(
+        &self,
+        direction: usize,
+        source: &TcpStream,
+        target: &TcpStream,
+        mut way: Option<Way>,
+    ) {
+        while let Some(mut block) = self.next(direction) {
+            if let Some(way) = &mut way {
+                if let Err(reason) = way.carry(&mut block) {
+                    let who = ["the gNB", "the UE"][direction];
+                    self.end(format!("{who} {reason}"));
+                    break;
+                }
+                self.lock().channels[direction] = way.account();
+            }
             if (&mut &*target).write_all(&block.bytes).is_err() {
                 let who = ["the UE", "the gNB"][direction];
                 self.end(format!("{who} takes no more samples"));
@@ -178,6 +198,11 @@ impl Gate {
     /// Radio time that each modem has reached.
     pub fn sent(&self) -> [u64; DIRECTIONS] {
         self.lock().streams.each_ref().map(|stream| stream.sent)
+    }
+
+    /// Accounts of the channels.
+    pub fn channels(&self) -> [Channel; DIRECTIONS] {
+        self.lock().channels.clone()
     }
 
     /// Waits until each modem has reached its radio time; false: the radio has ended, or stands still.

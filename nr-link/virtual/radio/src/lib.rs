@@ -5,6 +5,7 @@
 //! by slot. Packets of the hosts are carried by datagrams of its own through the radio's tunnel.
 //! `docs/oai.md` describes the design.
 
+mod emulation;
 mod gate;
 mod pace;
 mod radio;
@@ -24,6 +25,7 @@ use clap::{Args, value_parser};
 use nix::sys::prctl;
 use nr_link_virtual_plan::radio::{Answer, Request};
 
+use emulation::{Antennas, Emulation};
 use radio::Radio;
 
 /// The addresses of the modems, and the slot.
@@ -44,16 +46,37 @@ pub struct RadioArguments {
     /// Length of a slot, ns
     #[arg(long, default_value_t = 500_000, value_parser = value_parser!(u64).range(1..))]
     slot_ns: u64,
+    /// Link configuration whose scenario the samples meet (default: they pass unchanged)
+    #[arg(long, value_name = "FILE")]
+    channel: Option<PathBuf>,
+    /// Antennas of gNB and UE, with --channel
+    #[arg(long, value_name = "GNBxUE", default_value = "1x1")]
+    antennas: Antennas,
+    /// File for the channel over time, with --channel: level, SINR and taps each 20 slots
+    #[arg(long, value_name = "CSV")]
+    channel_record: Option<PathBuf>,
+}
+
+impl RadioArguments {
+    fn emulation(&self) -> Result<Option<Emulation>> {
+        let rate_hz = self.slot_samples as f64 / (self.slot_ns as f64 * 1e-9);
+        let load = |link: &PathBuf| {
+            Emulation::load(link, self.antennas, rate_hz, self.channel_record.clone())
+        };
+        self.channel.as_ref().map(load).transpose()
+    }
 }
 
 /// Connects UE and gNB, and answers requests, until it is ended.
 ///
 /// # Errors
-/// An address or path cannot be used.
+/// An address or path cannot be used; the channel's configuration breaks a rule.
 pub fn run(arguments: &RadioArguments) -> Result<()> {
     // Each slot has several pauses of microseconds; by default Linux adds up to 50 µs to each.
     let _ = prctl::set_timerslack(1);
-    let radio = Arc::new(Radio::new(arguments.slot_samples, arguments.slot_ns));
+    let emulation = arguments.emulation()?;
+    let radio = Radio::new(arguments.slot_samples, arguments.slot_ns, emulation);
+    let radio = Arc::new(radio);
     let path = || arguments.socket.display().to_string();
     let requests = UnixListener::bind(&arguments.socket).with_context(path)?;
     let samples = TcpListener::bind(arguments.listen);

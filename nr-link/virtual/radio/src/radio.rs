@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use nr_link_virtual_plan::radio::{Answer, Request, State, TunnelEnd};
 
+use crate::emulation::Emulation;
 use crate::gate::Gate;
 use crate::pace::Pace;
 use crate::steps::Steps;
@@ -22,6 +23,7 @@ const SEARCH_AFTER: u32 = 256;
 pub struct Radio {
     slot_samples: u64,
     slot_ns: u64,
+    emulation: Option<Mutex<Emulation>>,
     gate: Mutex<Option<Arc<Gate>>>,
     attaching: Mutex<Attaching>,
     steps: Mutex<Option<Steps>>,
@@ -49,11 +51,12 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Radio {
-    /// A radio without modems.
-    pub fn new(slot_samples: u64, slot_ns: u64) -> Self {
+    /// A radio without modems; `emulation`: the channel that their samples will meet.
+    pub fn new(slot_samples: u64, slot_ns: u64, emulation: Option<Emulation>) -> Self {
         Self {
             slot_samples,
             slot_ns,
+            emulation: emulation.map(Mutex::new),
             gate: Mutex::default(),
             attaching: Mutex::default(),
             steps: Mutex::default(),
@@ -67,7 +70,11 @@ impl Radio {
     /// # Errors
     /// A socket refuses.
     pub fn connect(&self, gnb: &TcpStream, ue: &TcpStream) -> Result<()> {
-        *locked(&self.gate) = Some(Gate::open(gnb, ue)?);
+        let ways = self
+            .emulation
+            .as_ref()
+            .map(|emulation| locked(emulation).ways());
+        *locked(&self.gate) = Some(Gate::open(gnb, ue, ways)?);
         locked(&self.progress).state.connected = true;
         self.start_pace();
         Ok(())
@@ -105,13 +112,19 @@ impl Radio {
             Request::Begin { utc_ns } => self.begin(utc_ns),
             Request::Slot { dl, ul } => self.slot([&dl, &ul]),
             Request::Meet { slot } => Ok(self.meet(slot)),
-            Request::State => Ok(Answer::State(Box::new(
-                locked(&self.progress).state.clone(),
-            ))),
+            Request::State => Ok(Answer::State(Box::new(self.state()))),
         };
         answered.unwrap_or_else(|error| Answer::Failed {
             reason: format!("{error:#}"),
         })
+    }
+
+    fn state(&self) -> State {
+        let mut state = locked(&self.progress).state.clone();
+        if let (Some(_), Some(gate)) = (&self.emulation, &*locked(&self.gate)) {
+            state.channel = Some(gate.channels());
+        }
+        state
     }
 
     fn hold(&self, server: &TunnelEnd, ue: &TunnelEnd, processes: Vec<u32>) -> Result<Answer> {
@@ -132,6 +145,10 @@ impl Radio {
             dl_lead_slots,
             ul_lead_slots,
             threads,
+            late_energy_ratio: self
+                .emulation
+                .as_ref()
+                .map(|emulation| locked(emulation).late_energy_ratio()),
         })
     }
 
@@ -145,8 +162,13 @@ impl Radio {
     }
 
     fn begin(&self, utc_ns: i64) -> Result<Answer> {
-        if locked(&self.steps).is_none() {
-            bail!("the radio is not held");
+        match &*locked(&self.steps) {
+            Some(steps) => {
+                if let Some(emulation) = &self.emulation {
+                    locked(emulation).begin(steps.limit());
+                }
+            }
+            None => bail!("the radio is not held"),
         }
         let mut progress = locked(&self.progress);
         progress.start_utc_ns = Some(utc_ns);
@@ -161,6 +183,10 @@ impl Radio {
         let mut account = self.await_permission();
         let mut steps = locked(&self.steps);
         let steps = steps.as_mut().context("the radio is not held")?;
+        if let Some(emulation) = &self.emulation {
+            let State { slot, utc_ns, .. } = locked(&self.progress).state;
+            locked(emulation).record(slot, steps.limit(), utc_ns.unwrap_or_default())?;
+        }
         let [dl, ul] = steps.slot(packets, &mut account)?;
         let mut progress = locked(&self.progress);
         progress.state.account = account;

@@ -3,6 +3,8 @@
 
 use std::io::{self, Read};
 
+/// Downlink, uplink: from the gNB, from the UE.
+pub const DIRECTIONS: usize = 2;
 /// Length of a block's header, bytes.
 pub const HEADER_BYTES: usize = 32;
 /// I and Q of 16 bits.
@@ -17,6 +19,10 @@ pub struct Block {
     pub bytes: Vec<u8>,
     /// The radio's time after its last sample, in samples.
     pub end: u64,
+    /// Samples of each antenna.
+    pub samples: u32,
+    /// Antennas, of all beams; the samples of each instant follow each other.
+    pub antennas: u32,
 }
 
 impl Block {
@@ -46,7 +52,29 @@ impl Block {
         Ok(Some(Self {
             bytes,
             end: first + u64::from(samples),
+            samples,
+            antennas: antennas * beams.count_ones(),
         }))
+    }
+
+    /// Returns the samples as numbers.
+    pub fn values(&self) -> Vec<[i16; 2]> {
+        let payload = self.bytes[HEADER_BYTES..].chunks_exact(SAMPLE_BYTES as usize);
+        let part = |low, high| i16::from_le_bytes([low, high]);
+        payload
+            .map(|sample| [part(sample[0], sample[1]), part(sample[2], sample[3])])
+            .collect()
+    }
+
+    /// Replaces the samples by those of `antennas` antennas, without beams.
+    pub fn set_values(&mut self, antennas: u32, values: &[[i16; 2]]) {
+        self.bytes.truncate(HEADER_BYTES);
+        self.bytes[4..8].copy_from_slice(&antennas.to_le_bytes());
+        self.bytes[24..32].copy_from_slice(&1_u64.to_le_bytes());
+        for part in values.iter().flatten() {
+            self.bytes.extend(part.to_le_bytes());
+        }
+        self.antennas = antennas;
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use nr_link_virtual_plan::radio::{Account, Sent};
 
-use crate::gate::{DIRECTIONS, Gate};
+use crate::gate::Gate;
+use crate::sample_block::DIRECTIONS;
 use crate::threads::Threads;
 use crate::tunnel::Tunnel;
 
@@ -99,6 +100,11 @@ impl Steps {
             Some(reason) => bail!("{reason}"),
             None => Ok(()),
         }
+    }
+
+    /// The radio's time at which it is held, in samples.
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// The leads in slots.

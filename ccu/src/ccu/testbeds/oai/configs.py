@@ -72,6 +72,8 @@ class Plan:
     core: Core = "oai"
     real_time: bool = False
     """True if containers of this machine may have real-time priority."""
+    on_samples: bool = False
+    """True if the channel is on the samples before they reach rfsim, which has none then."""
     rfsim_server: str = GNB_ADDRESS
     """The address that the UE connects to: the gNB's, or one that passes its samples on."""
 
@@ -118,7 +120,7 @@ def gnb_options(plan: Plan) -> str:
     if plan.usrp:
         words += ["--continuous-tx"]
     else:
-        words += ["--rfsim", plan.options.rfsim_prefix + "options", "chanmod"]
+        words += ["--rfsim", *_channel_models(plan)]
     if plan.carrier.three_quarters:
         words.append("-E")
     return " ".join([*words, *_telnet(plan.gnb_address, plan.options.gnb_telnet), *_LOG])
@@ -138,8 +140,7 @@ def ue_options(plan: Plan, number: int) -> str:
             "--rfsim",
             prefix + "serveraddr",
             plan.rfsim_server,
-            prefix + "options",
-            "chanmod",
+            *_channel_models(plan),
         ]
     if carrier.three_quarters:
         words.append("-E")
@@ -150,6 +151,11 @@ def ue_options(plan: Plan, number: int) -> str:
     if not plan.usrp:
         words += _telnet(ue_address(number))
     return " ".join([*words, *_LOG])
+
+
+def _channel_models(plan: Plan) -> list[str]:
+    """Return the options that have rfsim apply its own channel models."""
+    return [] if plan.on_samples else [plan.options.rfsim_prefix + "options", "chanmod"]
 
 
 def _mode(plan: Plan, file: str) -> list[str]:

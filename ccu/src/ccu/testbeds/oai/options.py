@@ -67,6 +67,15 @@ class OaiOptions(TestbedOptions):
             about_run=True,
         ),
     ] = False
+    channel: Annotated[
+        Literal["samples", "flat"] | None,
+        Option(
+            "Channel of the scenario: samples puts its taps, noise and level on the samples of gNB"
+            " and UE (lockstep only; docs/channel-emulator.md), flat sets rfsim's gain and noise.",
+            unset="samples in lockstep, else flat",
+            example="flat",
+        ),
+    ] = None
     capture_n3: Annotated[
         bool,
         Option(
@@ -94,6 +103,12 @@ class OaiOptions(TestbedOptions):
                 "leave --lockstep out, or choose --testbed rfsim",
                 key="lockstep",
             )
+        if self.channel == "samples" and not self.lockstep:
+            raise invalid(
+                "only in lockstep do samples of gNB and UE pass through a channel of this project",
+                "write --channel flat, or leave --no-lockstep out",
+                key="channel",
+            )
         if self.lockstep and self.capture_n3:
             raise invalid(
                 "in lockstep N3 has datagrams that only stand for packets",
@@ -107,6 +122,11 @@ class OaiOptions(TestbedOptions):
                 key="runtime",
             )
         return self
+
+    @property
+    def on_samples(self) -> bool:
+        """Return whether the scenario's channel is on the samples of gNB and UE."""
+        return self.lockstep and self.channel != "flat"
 
     def refuse(self, experiment: Experiment) -> None:
         """Refuse options that OpenAirInterface does not implement."""

@@ -54,6 +54,7 @@ def plan_of(experiment: Experiment) -> Plan:
         radio,
         experiment.mtu_bytes,
         settings.core,
+        on_samples=settings.on_samples,
         rfsim_server=configs.HOST_ADDRESS if settings.lockstep else configs.GNB_ADDRESS,
     )
 

@@ -19,7 +19,9 @@ from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.lockstep import turns
 from ccu.testbeds.oai.services import server_of, upf_of
 from ccu.testbeds.oai.stack import RFSIM_PORT, UE_INTERFACE, Stack
+from ccu.testbeds.virtual_time.run import write_link
 
+CHANNEL_FILE = "channel.csv"
 SLOT_S = 0.0005
 """At 30 kHz, OpenAirInterface's only numerology here."""
 _STAGE = "radio"
@@ -90,6 +92,9 @@ class Radio:
         command += ["--listen", f"{configs.HOST_ADDRESS}:{RFSIM_PORT}"]
         command += ["--gnb", f"{configs.GNB_ADDRESS}:{RFSIM_PORT}"]
         command += ["--slot-samples", str(round(plan.carrier.sample_rate_hz * SLOT_S))]
+        if plan.on_samples:
+            command += ["--channel", str(write_link(self._site))]
+            command += ["--channel-record", str(self._site.raw / "oai" / CHANNEL_FILE)]
         self._process = supervisor.start("nr-link-radio", command, stage=_STAGE)
         supervisor.wait_ready_event(self._process)
 

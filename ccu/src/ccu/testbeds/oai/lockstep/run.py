@@ -21,6 +21,9 @@ from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
 from ccu.testbeds.virtual_time.run import Run
 from ccu.traffic.flow import Flow
 
+# Interference 30 dB below the signal.
+_LATE_ENERGY_RATIO = 1e-3
+
 
 def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     """Run the experiment. Raises RunFailed, or Interrupted."""
@@ -51,7 +54,7 @@ class _Coupled:
         self._time: RadioTime | None = None
 
     def perform(self) -> Outcome:
-        site, stack = self._site, self._stack
+        stack = self._stack
         self._prepare_tunnel()
         self._run.prepare(radio=str(self._radio.path))
         leads = self._radio.hold(stack)
@@ -59,20 +62,30 @@ class _Coupled:
         files = GnbFiles(
             lambda: stack.runtime.pid(stack.plan.gnb_service), self._folder, time.now_ns
         )
-        (settings,) = series(site.experiment)
-        channel = HeldChannel(self._radio, settings, self._folder)
-        site.supervisor.watch(channel.check)
+        channel = self._settings_of_rfsim()
         try:
-            channel.start()
+            if channel:
+                channel.start()
             time.start()
             files.start()
             self._run.perform()
             self._await_counters(files)
         finally:
-            self._problems += channel.finish()
+            if channel:
+                self._problems += channel.finish()
             files.finish()
             time.finish()
         return self._outcome(files, leads)
+
+    def _settings_of_rfsim(self) -> HeldChannel | None:
+        """Return what sets rfsim's channel models; None if the channel is on the samples."""
+        site = self._site
+        if self._stack.plan.on_samples:
+            return None
+        (settings,) = series(site.experiment)
+        channel = HeldChannel(self._radio, settings, self._folder)
+        site.supervisor.watch(channel.check)
+        return channel
 
     def restamp_logs(self) -> None:
         """Give what the modems have printed the radio's time."""
@@ -105,7 +118,8 @@ class _Coupled:
         summary = outcome.summary
         if summary["verdict"] == "valid" and self._problems:
             summary["verdict"] = "degraded"
-        summary["verdict_reasons"] += self._problems + self._stack.notes
+        notes = [*self._stack.notes, *_late_energy(leads.get("late_energy_ratio"))]
+        summary["verdict_reasons"] += self._problems + notes
         try:
             coupling = summary["coupling"] | {
                 "slot_ns": summary["slot_ns"],
@@ -122,3 +136,13 @@ class _Coupled:
             coupling=coupling,
         )
         return outcome
+
+
+def _late_energy(ratio: float | None) -> list[str]:
+    """Return a sentence if paths are so late that OFDM symbols disturb each other."""
+    if ratio is None or ratio < _LATE_ENERGY_RATIO:
+        return []
+    return [
+        f"{ratio:.1%} of the channel's energy comes later than the cyclic prefix of 2.34 µs: it"
+        " acts as interference, which nr-link's model does not have"
+    ]

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The channel of a scenario on the samples that pass: what rfsim's numbers mean, and what is kept of it.
+//!
+//! `docs/channel-emulator.md` says where the numbers come from.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+use nr_link_channel_emulator::{Air, Receiver, Response, Sample, Scale, Start, State};
+use nr_link_model::channel::Channel;
+use nr_link_model::config::Carrier;
+use nr_link_model::{ResolvedLink, Violation};
+use nr_link_virtual_plan::radio;
+
+use crate::sample_block::{Block, DIRECTIONS};
+
+/// Amplitudes of a resource element as gNB and UE send it (OpenAirInterface's AMP).
+const ELEMENT_AMPLITUDES: [f64; DIRECTIONS] = [519.0, 512.0];
+/// RSRP that the UE reports if samples keep their size.
+const UNITY_DBM: f64 = -64.0;
+/// Stronger signals exceed what the modems' integers hold; weaker ones come near their rounding.
+const GAINS_DB: (f64, f64) = (-30.0, 0.0);
+/// The gain of OpenAirInterface's own channel model, with which modems are known to attach.
+const ATTACH_GAIN_DB: f64 = 20.0;
+/// Length of the normal cyclic prefix in subcarrier periods (TS 38.211 table 5.3.1-1: 144 of 2048).
+const CYCLIC_PREFIX: f64 = 144.0 / 2048.0;
+const SUBCARRIERS_PER_PRB: f64 = 12.0;
+/// The part of a scenario whose delays are looked at, s.
+const EXAMINED_S: f64 = 600.0;
+/// A row of the record each 10 ms of 30 kHz.
+const SLOTS_A_ROW: u64 = 20;
+
+/// Antennas of gNB and UE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Antennas {
+    gnb: usize,
+    ue: usize,
+}
+
+impl FromStr for Antennas {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse().ok().filter(|count| (1..=4).contains(count));
+        let numbers = text.split_once('x');
+        let numbers = numbers.and_then(|(gnb, ue)| Some((number(gnb)?, number(ue)?)));
+        let (gnb, ue) = numbers.ok_or("write antennas of gNB and UE, 1 to 4 each, such as 2x2")?;
+        Ok(Self { gnb, ue })
+    }
+}
+
+/// The channel of a link's configuration, from which the ways of each connection are made.
+#[derive(Debug)]
+pub struct Emulation {
+    channels: Vec<Channel>,
+    antennas: Antennas,
+    scale: Scale,
+    cyclic_prefix_s: f64,
+    seed: u64,
+    start: Start,
+    air: Air,
+    record: Option<Record>,
+}
+
+impl Emulation {
+    /// Loads the configuration and its scenario, for modems with `rate_hz` samples a second.
+    ///
+    /// # Errors
+    /// A file breaks a rule, or cannot be read or made; the scenario has no radio; the rate is too low for the carrier.
+    pub fn load(
+        link: &Path,
+        antennas: Antennas,
+        rate_hz: f64,
+        record: Option<PathBuf>,
+    ) -> Result<Self> {
+        let mut resolved = ResolvedLink::load(link)?;
+        let pairs = antennas.gnb * antennas.ue;
+        let mut ues = resolved.antenna_channels(pairs as u64)?;
+        if ues.len() > 1 {
+            let rule = format!("there are {} UEs, and the radio has one", ues.len());
+            let problem = Violation::new(rule, "Leave the others out").at_key("devices.ue");
+            return Err(problem.or_in_file(link).into());
+        }
+        let channels = ues.remove(0);
+        let seed = resolved
+            .config
+            .scenario_seed
+            .unwrap_or(resolved.config.seed);
+        let carrier: Carrier = resolved.config.radio()?.carriers[0].clone();
+        let scs_hz = f64::from(carrier.numerology.scs_khz()) * 1e3;
+        let occupied_hz = f64::from(carrier.prb) * SUBCARRIERS_PER_PRB * scs_hz;
+        if occupied_hz > rate_hz {
+            let rule = format!(
+                "{} PRB need {} MS/s, and the modems have {}",
+                carrier.prb,
+                occupied_hz / 1e6,
+                rate_hz / 1e6
+            );
+            let fix = "Correct radio.prb, or --slot-samples";
+            return Err(Violation::new(rule, fix)
+                .at_key("radio.prb")
+                .or_in_file(link)
+                .into());
+        }
+        let scale = Scale {
+            rate_hz,
+            occupied_hz,
+            element_power: ELEMENT_AMPLITUDES[0].powi(2) / 2.0,
+            unity_dbm: UNITY_DBM,
+            gains_db: GAINS_DB,
+            attach_gain_db: ATTACH_GAIN_DB,
+        };
+        let start = Start::never();
+        let air = Air::new(
+            vec![channels.clone()],
+            antennas.gnb,
+            false,
+            scale,
+            start.clone(),
+        );
+        Ok(Self {
+            record: record.map(Record::create).transpose()?,
+            cyclic_prefix_s: CYCLIC_PREFIX / scs_hz,
+            channels,
+            antennas,
+            scale,
+            seed,
+            start,
+            air,
+        })
+    }
+
+    /// Returns the ways of a new connection: downlink, uplink.
+    pub fn ways(&self) -> [Way; DIRECTIONS] {
+        [false, true].map(|uplink| {
+            let scale = Scale {
+                element_power: ELEMENT_AMPLITUDES[usize::from(uplink)].powi(2) / 2.0,
+                ..self.scale
+            };
+            let channels = vec![self.channels.clone()];
+            let air = Air::new(
+                channels,
+                self.antennas.gnb,
+                uplink,
+                scale,
+                self.start.clone(),
+            );
+            // Both directions have noise of their own.
+            let seed = self.seed.wrapping_mul(2).wrapping_add(u64::from(uplink));
+            Way {
+                receiver: Receiver::new(air, seed),
+                out: Vec::new(),
+                processor_s: 0.0,
+            }
+        })
+    }
+
+    /// Returns the share of energy that comes later than the cyclic prefix.
+    pub fn late_energy_ratio(&self) -> f64 {
+        self.air.energy_after(self.cyclic_prefix_s, EXAMINED_S)
+    }
+
+    /// Has the scenario begin at a sample.
+    pub fn begin(&self, at: u64) {
+        self.start.begin(at);
+    }
+
+    /// Records the channel before a slot, which begins at sample `at` and hosts' time `utc_ns`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn record(&mut self, slot: u64, at: u64, utc_ns: i64) -> Result<()> {
+        let Some(record) = &mut self.record else {
+            return Ok(());
+        };
+        if !slot.is_multiple_of(SLOTS_A_ROW) {
+            return Ok(());
+        }
+        for (ue, state) in self.air.states(at).iter().enumerate() {
+            record.write(ue, state, utc_ns)?;
+        }
+        Ok(())
+    }
+}
+
+/// The way of one direction's samples.
+#[derive(Debug)]
+pub struct Way {
+    receiver: Receiver<Air>,
+    out: Vec<Sample>,
+    processor_s: f64,
+}
+
+impl Way {
+    /// Turns the samples of a block into those that are received.
+    ///
+    /// # Errors
+    /// It has another number of antennas than the channel; the sentence says what the sender does.
+    pub fn carry(&mut self, block: &mut Block) -> Result<(), String> {
+        let (transmitting, receiving) = self.receiver.response().antennas();
+        if block.antennas as usize != transmitting {
+            return Err(format!(
+                "sends with {} antennas or beams, and the channel has {transmitting} (nr-link radio --antennas)",
+                block.antennas
+            ));
+        }
+        let began_s = processor_s();
+        let first = block.end - u64::from(block.samples);
+        self.receiver.receive(first, &block.values(), &mut self.out);
+        block.set_values(receiving as u32, &self.out);
+        self.processor_s += processor_s() - began_s;
+        Ok(())
+    }
+
+    /// Returns the account until now.
+    pub fn account(&self) -> radio::Channel {
+        let account = self.receiver.account();
+        let mean = account.power / account.samples as f64;
+        radio::Channel {
+            samples: account.samples,
+            saturated_samples: account.saturated_samples,
+            limited_samples: account.limited_samples,
+            missing_samples: account.missing_samples,
+            mean_power_db: Some(10.0 * mean.log10()).filter(|db| db.is_finite()),
+            processor_s: self.processor_s,
+        }
+    }
+}
+
+/// Returns the processor's time of this thread, s.
+fn processor_s() -> f64 {
+    use nix::time::{ClockId, clock_gettime};
+    let now = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
+    now.map_or(0.0, |now| now.tv_sec() as f64 + now.tv_nsec() as f64 * 1e-9)
+}
+
+/// The file of the channel over time (docs/run-directory.md).
+#[derive(Debug)]
+struct Record {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// Number of paths, known from the first row on.
+    paths: Option<usize>,
+}
+
+impl Record {
+    fn create(path: PathBuf) -> Result<Self> {
+        let file = File::create(&path).with_context(|| path.display().to_string())?;
+        Ok(Self {
+            file: BufWriter::new(file),
+            paths: None,
+            path,
+        })
+    }
+
+    fn write(&mut self, ue: usize, state: &State, utc_ns: i64) -> Result<()> {
+        let mut row = String::new();
+        let paths = *self.paths.get_or_insert_with(|| {
+            row += "utc_ns,radio_s,ue,rsrp_dbm,sinr_db,gain_db,noise_db";
+            for path in 1..=state.paths.len() {
+                row += &format!(",delay_ns_{path},re_{path},im_{path}");
+            }
+            row.push('\n');
+            state.paths.len()
+        });
+        let noise_db = match state.noise_db.is_finite() {
+            true => format!("{:.2}", state.noise_db),
+            false => String::new(),
+        };
+        row += &format!(
+            "{utc_ns},{:.4},{ue},{:.2},{:.2},{:.2},{noise_db}",
+            state.radio_s, state.rsrp_dbm, state.snr_db, state.gain_db
+        );
+        for path in 0..paths {
+            // After a scenario that stops there are none.
+            let (delay_ns, gain) = state.paths.get(path).copied().unwrap_or_default();
+            row += &format!(",{delay_ns:.1},{:.5},{:.5}", gain.re, gain.im);
+        }
+        row.push('\n');
+        let written = self.file.write_all(row.as_bytes());
+        let written = written.and_then(|()| self.file.flush());
+        written.with_context(|| self.path.display().to_string())
+    }
+}
