@@ -17,11 +17,13 @@ from typer.testing import CliRunner
 from ddu.cli.main import app
 from ddu.console.problems import RefusedError
 from ddu.report.templates import number
-from ddu.reproductions.claims import Check, Column, read_papers
+from ddu.reproductions.claims import Check, Claim, Column, read_papers
 from ddu.reproductions.measured import Cost, Measured
 from ddu.reproductions.of_runs import number_of
 from ddu.reproductions.outcomes import balanced
+from ddu.reproductions.outcomes import tested as claims_tested
 from ddu.reproductions.pages import ours
+from ddu.reproductions.table import table_of
 from ddu.reproductions.verdicts import Agreement, Evidence, judge, together
 from ddu.statistics import Interval, equivalence, geometric_mean, of_repeats, ratio
 
@@ -174,6 +176,36 @@ def test_links_of_all_scenarios_count_alike() -> None:
     assert sorted(links.index) == [(s, each) for s in (1, 2, 3) for each in ("driving", "walking")]
     alone = pd.Series([1.0, 2.0], index=pd.Index([1, 2], name="seed"))
     assert balanced(alone) is alone
+
+
+@pytest.mark.parametrize(("claimed", "verdict"), [(2.9, "holds"), (4.0, "does not hold")])
+def test_up_to_is_about_the_greatest_pair(claimed: float, verdict: str) -> None:
+    rows = pd.DataFrame(
+        {"cc": ["cubic"] * 3 + ["reno"] * 3, "seed": [1, 2, 3] * 2,
+         "rtt_ms.p95": [20.0, 90.0, 44.0, 20.0, 30.0, 22.0]}
+    )  # fmt: skip
+    runs = Measured("quick", {"cc": ["cubic", "reno"]}, 6, 0, True, None, "x", False, Cost(), rows)
+    check = {**RATIO, "about": claimed, "extreme": "max"}
+    claim = Claim.model_validate({"quote": "up to", "section": "1", "checks": [check]})
+    (outcome,) = claims_tested([claim], runs)[0].outcomes
+    assert outcome.number.interval is not None
+    assert outcome.number.interval.mean == 3.0
+    assert (outcome.verdict, outcome.p_holm) == (verdict, None)
+
+
+def test_a_table_has_the_numbers_with_a_heading_by_level() -> None:
+    rows = pd.DataFrame({"cc": ["a", "a", "b", "b"], "seed": [1, 2, 1, 2], "verdict": "valid",
+                         "throughput_bps": [1e6, 2e6, 8e6, 9e6]})  # fmt: skip
+    runs = Measured("quick", {"cc": ["a", "b"]}, 4, 0, True, None, "x", False, Cost(), rows)
+    fast = {"heading": "1", "metric": "throughput_bps", "each": "cc", "at_least": 1e5}
+    one = {"heading": "2", "metric": "throughput_bps", "of": {"cc": "b"}, "at_least": 1e9}
+    unnamed = {"metric": "throughput_bps", "each": "cc", "at_least": 1e5}
+    content = {"quote": "q", "section": "1", "checks": [fast, one, unnamed]}
+    table = table_of("cc", claims_tested([Claim.model_validate(content)], runs))
+    assert table.levels == ("a", "b")
+    assert [line.check.heading for line in table.lines] == ["1", "2"]
+    assert table.lines[1].of_level[0] is None
+    assert table.held == ((0, 1), (1, 2))
 
 
 def test_an_infinite_number_is_shown() -> None:

@@ -83,6 +83,8 @@ class Check(_Value):
     between: tuple[float, float] | None = None
     tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
     """Share by which ours may differ from `about`; the margin of "the same"."""
+    extreme: Literal["max", "min"] | None = None
+    """If given, the greatest or least of the runs or pairs in place of their mean: "up to"."""
     neutral: float | None = None
     """The number at which there is no effect; that of ratios is 1."""
 
@@ -141,7 +143,9 @@ class Check(_Value):
 
     @property
     def no_effect(self) -> float | None:
-        """Return the number that a claim about a difference excludes."""
+        """Return the number that a claim about a difference excludes; an extreme is not tested."""
+        if self.extreme:
+            return None
         return 1.0 if self.neutral is None and self.is_ratio else self.neutral
 
     @property

@@ -106,6 +106,10 @@ def _numbers(check: Check, runs: Measured | None) -> Iterator[Number]:
 def _number(empty: Number, above: list[float], below: list[float] | None) -> Number:
     """Return the number with its interval and the test that its check asks for."""
     check, neutral = empty.check, empty.check.no_effect
+    if check.extreme is not None:
+        each = above if below is None else [x / y for x, y in zip(above, below, strict=True)]
+        value = max(each) if check.extreme == "max" else min(each)
+        return replace(empty, interval=Interval(value, None, None, len(each), check.extreme))
     interval = _interval(above, below)
     if neutral is None:
         return replace(empty, interval=interval)

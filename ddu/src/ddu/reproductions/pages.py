@@ -267,6 +267,8 @@ def _number_of(check: Check) -> str:
         name = ", ".join(filter(None, [name, _times(wanted)]))
     if check.less:
         name = f"{name} less {check.less:g}"
+    if check.extreme:
+        name = f"{'greatest' if check.extreme == 'max' else 'least'} {name}"
     return f"{name} ({how.unit})" if how.unit else name
 
 

@@ -44,10 +44,13 @@ def judge(check: Check, evidence: Evidence) -> tuple[Agreement, str]:
     Nothing is said of one observation. A claimed effect holds if our mean is within the tolerance
     and the effect is significant in the claimed direction; "the same" if two one-sided tests put
     our ratio within the margin; a limit if the whole interval keeps it; any other number if our
-    mean is within the tolerance.
+    mean is within the tolerance; an extreme of the runs, which has no interval, if it is itself.
     """
     if evidence.observations < 2:
         return "undecided", "one observation"
+    if check.extreme is not None:
+        low, high = check.band
+        return ("holds", "") if low <= evidence.interval.mean <= high else ("does not hold", "")
     if check.claimed_effect:
         return _of_effect(check, evidence)
     if check.tests_equality:
