@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import pytest
 
+from ccu.host import programs
 from ccu.scenarios.oai_channel_model import Setting
 from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import RunFailed
@@ -288,7 +289,7 @@ def test_only_one_channel_is_in_effect(
     plan = plans.plan_of(experiment)
     for words in (configs.gnb_options(plan), configs.ue_options(plan, 1)):
         assert ("chanmod" in words.split()) is models
-    monkeypatch.setattr(radio.programs, "require", lambda name: name)
+    monkeypatch.setattr(programs, "require", lambda name: name)
     (tmp_path / "oai").mkdir()
     commands: list[list[str]] = []
     site: Any = SimpleNamespace(

@@ -35,6 +35,8 @@ class Process:
     lasting: bool
     """True if it must run until it is stopped; others end by themselves, with exit code 0."""
     stopped: bool = False
+    how_it_ended: Callable[[], str | None] = lambda: None
+    """Returns how the container that it follows has ended, where its own exit code does not."""
 
     @property
     def ended(self) -> bool:
@@ -141,6 +143,7 @@ class Supervisor:
         disk.watch(self._logs, disk.FULL_BYTES)
         code = process.popen.returncode
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        how = process.how_it_ended() or how
         raise RunFailed(process.stage, f"{process.name} {how}{_last_lines(process)}")
 
     def _failed(self) -> list[Process]:

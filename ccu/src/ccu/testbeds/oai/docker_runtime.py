@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,10 +114,28 @@ class DockerRuntime:
 
     def shell_command(self, service: str) -> list[str]:
         shell = "command -v bash >/dev/null && exec bash || exec sh"
-        return [*docker.command(), "exec", "-it", self._name(service), "sh", "-c", shell]
+        # Docker refuses -t where there is no terminal, as in a script.
+        terminal = ["-t"] if sys.stdin.isatty() else []
+        return [*docker.command(), "exec", "-i", *terminal, self._name(service), "sh", "-c", shell]
+
+    def how_it_ended(self, service: str) -> str | None:
+        form = "{{.State.Running}} {{.State.ExitCode}} {{.State.OOMKilled}}"
+        state = _answer("inspect", "--format", form, self._name(service)).split()
+        if len(state) != len(form.split()) or state[0] == "true":
+            return None
+        return _ending(int(state[1]), out_of_memory=state[2] == "true")
 
     def _name(self, service: str) -> str:
         return f"{self._project}-{service}-1"
+
+
+def _ending(code: int, *, out_of_memory: bool) -> str:
+    """Return how a container ended; codes above 128 are signals, as a shell gives them."""
+    try:
+        how = f"was killed by {signal.Signals(code - 128).name}"
+    except ValueError:
+        how = f"ended with code {code}"
+    return f"{how}, as its memory was used up" if out_of_memory else how
 
 
 def _here(images: list[str]) -> bool:

@@ -28,7 +28,9 @@ def examine(experiment: Experiment) -> list[Finding]:
     findings += _refusals(f"images of {plan.version}", images_check(experiment))
     if plan.core != "none":
         findings.append(_sctp())
-    findings += [_real_time(plan), _netem()]
+    findings.append(_real_time(plan))
+    if not oai_options(experiment).lockstep:  # There the hosts' link adds the path's delay.
+        findings.append(_netem())
     if plan.usrp:
         findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
         findings.append(_trouble("CPU governor", preflight.governor_trouble()))

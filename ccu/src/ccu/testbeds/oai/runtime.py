@@ -34,6 +34,10 @@ class Runtime(Protocol):
 
     def shell_command(self, service: str) -> list[str]: ...
 
+    def how_it_ended(self, service: str) -> str | None:
+        """Return how the container's first process ended; None if it runs, or is not known."""
+        ...
+
     def stop(self, services: Sequence[str]) -> None:
         """Stop services by SIGTERM; the containers stay for inspection."""
         ...

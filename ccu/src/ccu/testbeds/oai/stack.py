@@ -284,6 +284,8 @@ class Stack:
             stage=stage,
             output=self._logs / file,
         )
+        # The log's reader ends with code 0 however the container did.
+        self._followers[service].how_it_ended = lambda: self.runtime.how_it_ended(service)
 
     def _last_lines(self, service: str) -> str:
         """Return the service's last lines of output; start to follow its log if needed."""

@@ -8,7 +8,10 @@ _SYMPTOMS = (
     ("Expected FPGA compatibility", "the USRP's image is of another UHD. Use uhd_image_loader"),
     ("No devices found", "no USRP was found. Check cable and address with uhd_find_devices"),
     ("LIBUSB_ERROR", "the USRP's USB is not reachable. Check /dev/bus/usb and its permissions"),
-    ("unknown option", "this version has other options. Give the image's --oai-version"),
+    (
+        "unknown option",
+        "this version has other options. Check that --oai-version is the image's week",
+    ),
     (
         "Protocol not supported",
         "the kernel has no SCTP, which gNB and AMF need. Type: sudo modprobe sctp",
@@ -19,7 +22,7 @@ _SYMPTOMS = (
     ),
     (
         "No configuration file",
-        "the image wants its configuration elsewhere. Give the image's --oai-version",
+        "the image wants its configuration elsewhere. Check that --oai-version is the image's week",
     ),
     ("No AMF is associated", "the gNB reaches no AMF. See the AMF's log in raw/oai/"),
     ("Illegal instruction", "the image was built for CPUs with AVX2 or AVX-512"),
@@ -43,7 +46,7 @@ _SYMPTOMS = (
     # A UE that the core has refused prints this as well, again and again.
     (
         "exceeded RA window",
-        "the gNB answers random access too late. Give the image's --oai-version",
+        "the gNB answers random access too late. Check that --oai-version is the image's week",
     ),
 )
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ccu.host import namespace, programs
-from ccu.host.resources import Resources
+from ccu.host.resources import Resources, readable_records
 from ccu.host.supervisor import Supervisor
+from ccu.host.testbed_logs import LogDirectory
 from ccu.scenarios.link_config import copy_scenario
 from ccu.scenarios.oai_channel_model import series
 from ccu.spec.errors import RunFailed
@@ -39,6 +40,7 @@ from ccu.testbeds.oai.runtime import Runtime
 from ccu.testbeds.oai.services import server_of
 from ccu.testbeds.oai.stack import UE_INTERFACE, BesideGnb, Stack
 from ccu.testbeds.oai.verdict import real_time_verdict
+from ddu.console.problems import refusal
 
 _SYSCTLS = {"net.ipv4.tcp_no_metrics_save": "1"}
 
@@ -46,8 +48,19 @@ _SYSCTLS = {"net.ipv4.tcp_no_metrics_save": "1"}
 def check_machine(experiment: Experiment) -> None:
     """Raise RefusedError with all problems, before a container is started."""
     programs.require("ping")
+    _refuse_beside_another()
     preflight.check_host(plan_of(experiment))
     images_check(experiment)()
+
+
+def _refuse_beside_another() -> None:
+    """Raise RefusedError while a testbed is up that was started manually: it has our addresses."""
+    up = (one for one in readable_records() if one.of(LogDirectory))
+    if any(not one.abandoned for one in up):
+        raise refusal(
+            "a testbed is up, which has the addresses that a run needs",
+            "end it: ccu testbed down",
+        )
 
 
 def images_check(experiment: Experiment) -> Callable[[], None]:

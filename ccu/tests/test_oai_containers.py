@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Containers of OpenAirInterface as people and machines meet them; Docker's answers are given."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ccu.host import programs
+from ccu.host.findings import Finding
+from ccu.host.supervisor import Supervisor
+from ccu.host.testbed_logs import LogDirectory
+from ccu.scenarios.resolve import resolve
+from ccu.spec.errors import RunFailed
+from ccu.testbeds.oai import docker, docker_runtime, doctor, testbed
+from ccu.testbeds.oai.docker_runtime import DockerRuntime
+from ddu.console.problems import RefusedError
+from testsupport.waiting import until
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> DockerRuntime:
+    monkeypatch.setattr(docker, "command", lambda: ["docker"])
+    return DockerRuntime("ccu-x", [], "rfsim", {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "ended"),
+    [
+        ("true 0 false", None),
+        ("", None),
+        ("false 1 false", "ended with code 1"),
+        ("false 137 false", "was killed by SIGKILL"),
+        ("false 139 false", "was killed by SIGSEGV"),
+        ("false 137 true", "was killed by SIGKILL, as its memory was used up"),
+        ("false 255 false", "ended with code 255"),
+    ],
+)
+def test_the_end_of_a_container_is_that_of_its_process(
+    answer: str, ended: str | None, runtime: DockerRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docker_runtime, "_answer", lambda *_: answer)
+    assert runtime.how_it_ended("gnb") == ended
+
+
+def test_a_run_states_how_a_container_ended_and_not_how_its_log_did(tmp_path: Path) -> None:
+    owned: Any = SimpleNamespace(register=lambda *_: None)
+    supervisor = Supervisor(owned, tmp_path)
+    process = supervisor.start("oai-gnb", ["true"], stage="radio")
+    process.how_it_ended = lambda: "was killed by SIGKILL"
+    until(lambda: process.ended)
+    with pytest.raises(RunFailed, match="oai-gnb was killed by SIGKILL"):
+        supervisor.check()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_shell_without_a_terminal_asks_for_none(
+    terminal: bool, runtime: DockerRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdin = io.StringIO()
+    monkeypatch.setattr(stdin, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    words = runtime.shell_command("gnb")
+    assert "-i" in words
+    assert ("-t" in words) is terminal
+
+
+def test_a_run_beside_a_testbed_is_refused_before_it_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def record(abandoned: bool, *items: object) -> Any:
+        return SimpleNamespace(abandoned=abandoned, of=lambda _: list(items))
+
+    experiment = resolve({"testbed": "rfsim", "cc": "cubic"})
+    monkeypatch.setattr(programs, "require", lambda name: name)
+    up = record(False, LogDirectory("/x"))
+    monkeypatch.setattr(testbed, "readable_records", lambda: [record(False), up])
+    with pytest.raises(RefusedError, match="a testbed is up") as refused:
+        testbed.check_machine(experiment)
+    assert "ccu testbed down" in str(refused.value)
+    # One that ended without its cleanup stands in no way: `ccu run` removes it.
+    monkeypatch.setattr(testbed, "readable_records", lambda: [record(True, LogDirectory("/x"))])
+    testbed._refuse_beside_another()
+
+
+@pytest.mark.parametrize("lockstep", [True, False])
+def test_doctor_looks_for_netem_only_where_it_delays(
+    lockstep: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "_compose", lambda: Finding("compose", True, ""))
+    monkeypatch.setattr(doctor, "_daemon", lambda: Finding("docker", True, ""))
+    monkeypatch.setattr(doctor, "images_check", lambda _: lambda: None)
+    findings = doctor.examine(resolve({"testbed": "rfsim", "cc": "cubic", "lockstep": lockstep}))
+    assert ("netem" in {one.name for one in findings}) is not lockstep
