@@ -61,9 +61,9 @@ impl Taps {
         // Rounding may add half a unit for each part: the sum stays below 2^15 and some, products below 2^31.
         let rounded = |x: f64| (x * unit + ROUNDER).to_bits() as i16;
         taps.clear();
-        taps.extend(self.ends.iter().map(|(delay, from, to)| {
+        for (delay, from, to) in &self.ends {
             let gain = from + (to - from) * share;
-            Tap::new(*delay, [rounded(gain.re), rounded(gain.im)])
-        }));
+            taps.push(Tap::new(*delay, [rounded(gain.re), rounded(gain.im)]));
+        }
     }
 }

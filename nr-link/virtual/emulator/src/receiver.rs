@@ -174,8 +174,8 @@ impl<R: Response> Receiver<R> {
                 };
                 noise.add(time / STEP as u64, deviation, &mut sum);
             }
-            let result = result[antenna..].iter_mut().step_by(receiving);
-            let (saturated, power) = round(&sum, within..within + count, result);
+            let result = &mut result[antenna..];
+            let (saturated, power) = round(&sum, within..within + count, result, receiving);
             self.account.saturated_samples += saturated;
             self.account.power += power;
         }
@@ -197,12 +197,8 @@ impl<R: Response> Receiver<R> {
     }
 }
 
-/// Rounds the sums of `range`, in steps of 1/256, to samples; returns how many were limited to 16 bits, and their power.
-fn round<'a>(
-    sum: &Block,
-    range: Range<usize>,
-    result: impl Iterator<Item = &'a mut Sample>,
-) -> (u64, f64) {
+/// Rounds the sums of `range`, in steps of 1/256, to samples, each `stride` after the last; returns how many were limited to 16 bits, and their power.
+fn round(sum: &Block, range: Range<usize>, result: &mut [Sample], stride: usize) -> (u64, f64) {
     #[cfg(target_arch = "x86_64")]
     let samples = match std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: this processor has AVX2.
@@ -211,13 +207,17 @@ fn round<'a>(
     };
     #[cfg(not(target_arch = "x86_64"))]
     let samples = rounded(sum);
-    let mut saturated = 0;
-    let mut power = 0;
-    for (n, result) in range.zip(result) {
-        *result = samples.kept[n];
-        saturated += samples.limited[n];
-        power += samples.power[n];
+    match stride {
+        1 => result.copy_from_slice(&samples.kept[range.clone()]),
+        _ => {
+            let spaced = result.iter_mut().step_by(stride);
+            spaced
+                .zip(&samples.kept[range.clone()])
+                .for_each(|(result, kept)| *result = *kept);
+        }
     }
+    let saturated: u32 = samples.limited[range.clone()].iter().sum();
+    let power: u64 = samples.power[range].iter().sum();
     (u64::from(saturated), power as f64)
 }
 
