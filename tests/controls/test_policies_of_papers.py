@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ddu.api import analyze
 from testsupport.runs import Runs, json_of, received_bps, received_bps_by_second
 
 LINK_MBPS = 48.0
@@ -147,3 +148,18 @@ def test_flows_and_runs_draw_differently(experiments: Runs, steady: Path) -> Non
 
     assert draws(1, 0) != draws(1, 1)
     assert draws(1, 0) != draws(2, 0)
+
+
+def test_no_other_has_more_at_the_oracles_delay(experiments: Runs) -> None:
+    """It knows what the link will carry; `delay_ms` says how long data may wait for it."""
+    path = ("--scenario", "rome-moderate", "--prb", "51", "--rtt", "20ms", "--duration", "10s")
+
+    def mbps_and_ms(*cc: str) -> tuple[float, float]:
+        run = experiments("--cc", *cc, *path)
+        totals = analyze(run, report=False)
+        return totals["throughput_bps"] / 1e6, totals["packet_owd_ms"]["mean"]
+
+    front = [mbps_and_ms("oracle", "--cc-param", f"delay_ms={ms}") for ms in (3, 30)]
+    for cc in ("reminis", "bbr", "vegas", "cubic"):
+        mbps, owd_ms = mbps_and_ms(cc)
+        assert any(own >= mbps and own_ms <= owd_ms for own, own_ms in front), (cc, mbps, front)
