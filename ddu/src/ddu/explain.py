@@ -32,11 +32,12 @@ SENTENCES = {
     "no room for an acknowledgement, or no channel report",
     "priority": "slots that other UEs had",
     "service": "slots that carried only a part: the rate of the link",
+    "sleep": "the UE slept: DRX, or no RRC connection",
     "transmission": "its slot on the air, decoding, and scheduling ahead",
     "harq": "HARQ retransmissions",
     "rlc": "RLC's status report and retransmission, after HARQ gave up",
     "order": "until earlier data had come: in-order delivery",
-    "handover": "a change of the serving cell",
+    "handover": "a change of the serving cell, leg or beam",
     "radio": "inside of the radio, which states no reasons",
     "receiver": "in the receiving host, between the link and its capture",
 }

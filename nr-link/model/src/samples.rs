@@ -8,16 +8,18 @@ use crate::capacity::bearer::TraceBearer;
 use crate::config::PerDirection;
 use crate::counters::{IntervalSums, Totals};
 use crate::ids::UeId;
+use crate::mac::activity::Activity;
+pub use crate::mac::activity::ActivitySample;
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::Cell;
+use crate::mac::lte_leg::Legs;
 use crate::mac::ue::Ue;
 use crate::rlc::Buffer;
 use crate::rrc::Connection;
+use crate::scenario::Leg;
 
-pub use csv::{csv_columns, csv_header};
-
-/// RNTI of the first UE; further UEs count up (TS 38.321 table 7.1-1 allows 0x0001 to 0xFFF2).
-const FIRST_RNTI: usize = 0x4601;
+pub use csv::csv_columns;
+pub(crate) use csv::{Extent, csv_header};
 
 /// The sample of one UE and interval. Gauges are means over the interval, and `None` without a measurement.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +34,10 @@ pub struct MacSample {
     pub radio: Option<RadioSample>,
     /// The values of each direction.
     pub directions: PerDirection<DirectionSample>,
+    /// Technology that serves the UE at the end: 0 none, 1 LTE, 2 NR of EN-DC, 3 NR alone; `None` on a link without EN-DC.
+    pub technology: Option<u8>,
+    /// DRX and RRC; `None` on a link whose UEs are always connected and never sleep.
+    pub activity: Option<ActivitySample>,
 }
 
 /// The values of radio and MAC in a sample.
@@ -130,6 +136,7 @@ impl MacSample {
     pub(crate) fn for_ue<T>(
         ue: &mut Ue<T>,
         cell: &Cell,
+        has_legs: bool,
         connection: Option<&Connection>,
         start: Nanos,
         end: Nanos,
@@ -139,6 +146,8 @@ impl MacSample {
             duration: end - start,
             ue: ue.id,
             radio: Some(RadioSample::take(ue, cell, connection)),
+            technology: has_legs.then(|| technology(ue.legs.as_deref())),
+            activity: ue.activity.as_mut().map(Activity::take_sample),
             directions: PerDirection {
                 dl: DirectionSample::for_bearer(&mut ue.dl),
                 ul: DirectionSample::for_bearer(&mut ue.ul),
@@ -158,11 +167,22 @@ impl MacSample {
             duration: end - start,
             ue,
             radio: None,
+            technology: None,
+            activity: None,
             directions: PerDirection {
                 dl: DirectionSample::for_trace(&mut bearers.dl, end),
                 ul: DirectionSample::for_trace(&mut bearers.ul, end),
             },
         }
+    }
+}
+
+fn technology(legs: Option<&Legs>) -> u8 {
+    match legs.map(Legs::serving) {
+        Some(None) => 0,
+        Some(Some(Leg::Lte)) => 1,
+        Some(Some(Leg::Nr)) => 2,
+        None => 3,
     }
 }
 
@@ -172,7 +192,7 @@ impl RadioSample {
         let report = ue.primary().csi.in_force();
         let cqi = report.map(|report| report.cqi);
         Self {
-            rnti: FIRST_RNTI + ue.id.0,
+            rnti: ue.rnti(),
             in_sync: cqi.is_some_and(|cqi| cqi > 0),
             rsrp_dbm: gauges.rsrp_dbm.get(),
             rsrp_meas_count: gauges.measurements,
