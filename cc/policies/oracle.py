@@ -23,7 +23,7 @@ LEAST_WINDOW = 2.0
 HEADERS = 52
 """IPv4 and TCP with time stamps, bytes."""
 LONGEST_GAP_S = 0.02
-"""Of ACKs that a slot of the uplink or HARQ delays; more than that is an outage."""
+"""The longest pause between ACKs that uplink slots or HARQ make; a longer one is an outage."""
 MEASURED_S = 0.1
 """Some ten rounds of HARQ: long enough for a share that no single block decides."""
 MEASUREMENTS = 10

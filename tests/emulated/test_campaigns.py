@@ -427,7 +427,7 @@ def test_a_worker_with_other_software_is_refused_with_both_versions(
     )
     printed = cluster.campaign("run", file, "--output", tmp_path, changed=pretend).result()
     assert printed.returncode == 2
-    assert "has ccu 0" in printed.stderr
+    assert f"has {remote.software()}" in printed.stderr
     assert "this is ccu 9.9 at elsewhere" in printed.stderr
 
 

@@ -22,6 +22,7 @@ from rich.console import Console
 from ccu.campaigns.cells import Cell, cells
 from ccu.recipes.again import made_again
 from ccu.recipes.report import Report
+from ccu.testbeds import drivers
 from ddu.campaign.analysis import analyze_all
 from ddu.campaign.definition import Campaign
 from ddu.console.problems import refusal
@@ -77,9 +78,10 @@ def read(name: str, pages: Path, campaigns: Path, papers: list[Paper]) -> Publis
     if record is None:
         rule = f"has no record of the campaign {name}"
         raise refusal(rule, "name a campaign that its README.md lists as run", file=pages)
-    if record.testbed not in (None, "virtual"):
+    driver = drivers().get(record.testbed) if record.testbed else None
+    if record.testbed and not (driver and driver.repeatable):
         rule = f"{name} was run on the testbed {record.testbed}, which repeats nothing to the byte"
-        raise refusal(rule, "name a campaign in virtual time")
+        raise refusal(rule, "name a campaign of a testbed that does")
     return Published(name, record, pages, campaigns, papers)
 
 

@@ -15,12 +15,17 @@ import pandas as pd
 
 import ddu
 from ccu import scenarios
-from ccu.host import programs
 from ccu.scenarios import link_config
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds.virtual_time import kernel
-from ccu.testbeds.virtual_time.plan import CAPTURED_BYTES, SERVER_ADDRESS, SYSCTLS
+from ccu.testbeds.virtual_time.plan import (
+    CAPTURED_BYTES,
+    SERVER_ADDRESS,
+    SYSCTLS,
+    TESTBED,
+    command,
+)
 from ddu.importing.run import import_folder
 
 _LISTENING_S = 0.5
@@ -74,7 +79,7 @@ def run(
     data goes. Raises RefusedError, or ProgramFailed.
     """
     kernel.examine()
-    experiment = resolve({"testbed": "virtual", "cc": "cubic", **keys})
+    experiment = resolve({"testbed": TESTBED, "cc": "cubic", **keys})
     folder.mkdir(parents=True)
     link = link_config.link_config(experiment, "server", "ue")
     link_config.write_config(link, folder / "link.yaml")
@@ -82,8 +87,7 @@ def run(
     link_config.copy_scenario(scenario, folder)
     plan = folder / "plan.json"
     plan.write_text(json.dumps(_plan(experiment, client, server, working_folder)))
-    command = [programs.require("nr-link"), "virtual", "run", str(plan)]
-    ran = subprocess.run(command, capture_output=True, text=True)
+    ran = subprocess.run(command(plan), capture_output=True, text=True)
     if ran.returncode:
         raise ProgramFailed(f"{shlex.join(client)}\n{ran.stderr.strip()}")
     captures = {"server": folder / "server.pcap", "ue": folder / "ue.pcap"}

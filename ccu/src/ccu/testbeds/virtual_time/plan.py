@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion import InVirtualTime
+from ccu.host import programs
 from ccu.scenarios.link_config import ue_address
 from ccu.spec.experiment import Experiment
 from ccu.spec.socket_buffers import socket_buffer_sysctls
@@ -17,6 +18,8 @@ from ccu.traffic import Command, TrafficDriver, driver_of
 from ccu.traffic.flow import Flow
 
 FILE = "virtual-plan.json"
+TESTBED = "virtual"
+"""The testbed that carries out plans with a link of nr-link's own model."""
 CAPTURED_BYTES = 128
 SERVER_ADDRESS = "10.45.0.1"
 BUILT_IN = "built-in"
@@ -29,6 +32,11 @@ SYSCTLS = {
     "net.ipv6.conf.all.disable_ipv6": "1",
     "net.ipv6.conf.default.disable_ipv6": "1",
 }
+
+
+def command(plan: Path) -> list[str]:
+    """Return the command that carries out a plan. Raises RefusedError without nr-link."""
+    return [programs.require("nr-link"), "virtual", "run", str(plan)]
 
 
 def host_of(ue: int) -> Host:

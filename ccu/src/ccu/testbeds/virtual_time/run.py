@@ -12,7 +12,6 @@ from typing import Any
 
 from ccu import congestion, traffic
 from ccu.congestion import InVirtualTime, VirtualReport
-from ccu.host import programs
 from ccu.host.contain import Rights, contained
 from ccu.scenarios import link_ahead, link_config
 from ccu.spec.errors import RunFailed
@@ -54,7 +53,7 @@ class Run:
     def perform(self) -> None:
         """Run it until it ends. Raises RunFailed, or Interrupted."""
         site = self._site
-        command = [programs.require("nr-link"), "virtual", "run", str(site.raw / plan.FILE)]
+        command = plan.command(site.raw / plan.FILE)
         program = site.supervisor.start(
             "nr-link",
             contained(command, self._rights) if self._rights else command,
