@@ -100,3 +100,14 @@ def test_ended_by_a_signal_it_leaves_no_folder(kernel: Path) -> None:
     run.terminate()
     assert run.wait(600) == 1
     assert folders() == before
+
+
+def test_hosts_have_been_up_when_a_program_starts(kernel: Path) -> None:
+    """A program that takes a clock of 0 for "not set" would not wait (ping, for its first second)."""
+    read = "import time; print(time.monotonic(), open('/proc/uptime').read().split()[0])"
+    sleep = "began = time.monotonic(); time.sleep(1); print(time.monotonic() - began)"
+    said = shell("--", sys.executable, "-c", f"{read}; {sleep}")
+    monotonic_s, uptime_s, slept_s = map(float, said.stdout.split())
+    assert 3600 <= monotonic_s < 3605
+    assert abs(uptime_s - monotonic_s) < 0.1
+    assert abs(slept_s - 1) < 0.001

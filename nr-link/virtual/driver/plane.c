@@ -11,6 +11,7 @@
  * A policy that computes holds virtual time still: it answers at once.
  */
 #include <linux/bottom_half.h>
+#include <linux/nr_link_uptime.h>
 #include <linux/poll.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -53,14 +54,14 @@ static __always_inline struct plane *plane_of(struct sock *sk)
 	return &container_of(inet_csk(sk)->icsk_ca_ops, struct policy, ops)->plane;
 }
 
-/* With interrupts off, reading the clock costs no virtual time. */
+/* CLOCK_MONOTONIC as programs see it. With interrupts off, reading the clock costs no virtual time. */
 static __always_inline __u64 plane_now(void)
 {
 	unsigned long flags;
 	u64 now;
 
 	local_irq_save(flags);
-	now = ktime_get_ns();
+	now = ktime_get_ns() + NR_LINK_UPTIME_NS;
 	local_irq_restore(flags);
 	return now;
 }
