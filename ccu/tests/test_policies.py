@@ -21,6 +21,7 @@ from ccplane.policy_file import Policy
 from ccplane.trace import Trace
 from ccu import congestion
 from ccu.congestion import bpf, parameters, policy, verifier
+from ccu.host import policies
 from ccu.spec.experiment import Experiment, FlowPlan
 from ddu.console.problems import RefusedError
 
@@ -138,7 +139,7 @@ def test_what_a_kernel_lacks_for_bpf_is_named(
 def test_a_policy_that_is_never_ready_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(policy, "_MOST_S", 1.0)
+    monkeypatch.setattr(policies, "_MOST_S", 1.0)
     (tmp_path / "mine.py").write_text("import time\ntime.sleep(1000)\n")
     with pytest.raises(RefusedError, match="is not loaded and made within 1 s"):
         policy.provider.try_out("mine", tmp_path / "mine.py", {})

@@ -3,6 +3,7 @@
 
 import json
 
+import over5g
 from ccu.testing import over_5g
 
 SERVE = ["python3", "photo_service.py", "serve"]
@@ -21,3 +22,11 @@ def test_photos_arrive_in_time(link):
 def test_bbr_keeps_its_round_trips_short(link):
     ran = link(FETCH, SERVE, scenario="rome-moderate", prb=24, cc="bbr")
     assert ran.aligned["tcp_rtt_ms"].max() < 400
+
+
+def test_bbr_uses_the_link(tmp_path):
+    link = {"testbed": "virtual", "scenario": "rome-moderate", "prb": 24}
+    ran = over5g.run("bbr", duration="10s", **link, output=tmp_path)
+    assert ran.summary["verdict"] == "valid"
+    assert ran.aligned["tcp_rtt_ms"].quantile(0.95) < 250
+    assert ran.summary["utilisation_ratio"] > 0.6

@@ -111,9 +111,8 @@ def play(name: str, folder: Path) -> float:
     """Play a whole scenario; return nr-link's peak resident memory in MB."""
     planned = experiment(name, {})
     file = locate(name)
-    link_config.write_config(link_config.link_config(planned, "c", "u"), folder / "link.yaml")
-    link_config.copy_scenario(file, folder)
-    arguments = ["--config", str(folder / "link.yaml"), "--seconds", repr(duration_s(file))]
+    config = link_config.write(planned, file, folder)
+    arguments = ["--config", str(config), "--seconds", repr(duration_s(file))]
     return peak_mb([programs.require("nr-link"), "capacity", *arguments])
 
 

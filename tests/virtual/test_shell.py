@@ -103,7 +103,7 @@ def test_ended_by_a_signal_it_leaves_no_folder(kernel: Path) -> None:
 
 
 def test_hosts_have_been_up_when_a_program_starts(kernel: Path) -> None:
-    """A program that takes a clock of 0 for "not set" would not wait (ping, for its first second)."""
+    """A program that takes a clock of 0 for "not set" would not wait (ping does)."""
     read = "import time; print(time.monotonic(), open('/proc/uptime').read().split()[0])"
     sleep = "began = time.monotonic(); time.sleep(1); print(time.monotonic() - began)"
     said = shell("--", sys.executable, "-c", f"{read}; {sleep}")

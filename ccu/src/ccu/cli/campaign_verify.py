@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from ddu.cli.reproductions import CAMPAIGNS, PAGES, Campaigns
+
 
 def verify(
     name: Annotated[str, typer.Argument(help="Campaign that has a record among the pages.")],
@@ -23,12 +25,8 @@ def verify(
         typer.Option(min=1, help="Number of runs at a time. (default: one per core)",
                      show_default=False),
     ] = None,
-    pages: Annotated[Path, typer.Option(help="Folder of the pages and records.")] = Path(
-        "docs/reproductions"
-    ),
-    campaigns: Annotated[
-        Path, typer.Option(help="Folder of the campaigns' files, with claims/ in it.")
-    ] = Path("campaigns"),
+    pages: Annotated[Path, typer.Option(help="Folder of the pages and records.")] = PAGES,
+    campaigns: Campaigns = CAMPAIGNS,
     output: Annotated[
         Path | None,
         typer.Option(

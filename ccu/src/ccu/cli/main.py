@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ddu.console import ending
+from ddu.console.version_option import Version
 
 COMMANDS = {
     "run": "Run one experiment, record it in a new directory, and analyse it.",
@@ -51,23 +52,8 @@ app = typer.Typer(
 )  # fmt: skip
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from ddu.installation import version
-
-        print(f"ccu {version()}")
-        raise typer.Exit
-
-
 @app.callback()
-def ccu(
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None:
+def ccu(_version: Version = False) -> None:
     """Run real Linux TCP over a 5G link, and record what the radio and TCP did.
 
     \b

@@ -50,6 +50,11 @@ def end(processes: list[Identity], patience_s: float = 3.0) -> None:
             time.sleep(0.02)
 
 
+def ending_text(code: int) -> str:
+    """Return how a program ended; codes below 0 are signals (`Popen.returncode`)."""
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+
+
 @dataclass(frozen=True)
 class StartedProcess:
     """A program that ccu started, registered once its pid is known. If ccu is killed before that,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ccu.host import disk, processes
-from ccu.host.processes import StartedProcess
+from ccu.host.processes import StartedProcess, ending_text
 from ccu.host.resources import Resources
 from ccu.spec.errors import Interrupted, RunFailed
 from ddu.console.colours import uncoloured
@@ -141,9 +141,7 @@ class Supervisor:
         time.sleep(_SETTLE_S)
         process = self._failed()[0]
         disk.watch(self._logs, disk.FULL_BYTES)
-        code = process.popen.returncode
-        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-        how = process.how_it_ended() or how
+        how = process.how_it_ended() or ending_text(process.popen.returncode)
         raise RunFailed(process.stage, f"{process.name} {how}{_last_lines(process)}")
 
     def _failed(self) -> list[Process]:

@@ -143,8 +143,19 @@ def _management(experiment: Experiment) -> dict[str, Any]:
     return {"aqm": {experiment.aqm: {"ecn": True} if experiment.ecn else {}}}
 
 
-def write_config(config: dict[str, Any], file: Path) -> None:
+def write(
+    experiment: Experiment,
+    scenario: Path,
+    folder: Path,
+    core_netns: str = "server",
+    ue_netns: str = "ue",
+) -> Path:
+    """Write link.yaml, and the scenario beside it; return its path."""
+    file = folder / "link.yaml"
+    config = link_config(experiment, core_netns, ue_netns)
     file.write_text(yaml.safe_dump(config, sort_keys=False))
+    copy_scenario(scenario, folder)
+    return file
 
 
 def copy_scenario(scenario: Path, folder: Path) -> None:

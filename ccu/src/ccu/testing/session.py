@@ -81,10 +81,8 @@ def run(
     kernel.examine()
     experiment = resolve({"testbed": TESTBED, "cc": "cubic", **keys})
     folder.mkdir(parents=True)
-    link = link_config.link_config(experiment, "server", "ue")
-    link_config.write_config(link, folder / "link.yaml")
     scenario = scenarios.locate(experiment.scenario, experiment.seed)
-    link_config.copy_scenario(scenario, folder)
+    link_config.write(experiment, scenario, folder)
     plan = folder / "plan.json"
     plan.write_text(json.dumps(_plan(experiment, client, server, working_folder)))
     ran = subprocess.run(command(plan), capture_output=True, text=True)

@@ -153,7 +153,6 @@ def describe(
     from ddu.describe import next_step
 
     description = described(path)
-    following = next_step(path, description)
     if as_json:
         typer.echo(json.dumps(description, default=str, indent=2, ensure_ascii=False))
         return
@@ -161,7 +160,7 @@ def describe(
     _show(description, "")
     for file in files:
         _show(file, "  ")
-    if following:
+    if following := next_step(path, description):
         typer.echo(f"next: {following} {shlex.quote(str(path))}")
 
 

@@ -20,7 +20,7 @@ from ddu.cli.results import AsJson, Ending, Open
 from ddu.console import ending as end_of_command
 from ddu.console.ending import error_text
 from ddu.console.problems import RefusedError
-from ddu.installation import version
+from ddu.console.version_option import Version
 from ddu.readers.packets.implementations import Reader
 from ddu.report.text import REPORT
 from ddu.run.find import newest_run, runs_of
@@ -39,21 +39,8 @@ verify_command.register(app)
 reproductions_command.register(app)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"ddu {version()}")
-        raise typer.Exit
-
-
 @app.callback()
-def commands(
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None:
+def commands(_version: Version = False) -> None:
     """Analyse, compare, convert and publish recorded runs.
 
     \b

@@ -8,6 +8,13 @@ from typing import Annotated
 
 import typer
 
+CAMPAIGNS = Path("campaigns")
+PAGES = Path("docs/reproductions")
+"""The pages, and the records of campaigns."""
+Campaigns = Annotated[
+    Path, typer.Option(help="Folder of the campaigns' files, with claims/ in it.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -18,12 +25,10 @@ def reproductions(
     runs: Annotated[Path, typer.Option(help="Folder of the campaigns' directories.")] = Path(
         "runs"
     ),
-    campaigns: Annotated[
-        Path, typer.Option(help="Folder of the campaigns' files, with claims/ in it.")
-    ] = Path("campaigns"),
+    campaigns: Campaigns = CAMPAIGNS,
     output: Annotated[
         Path, typer.Option(help="Folder for the pages and for the records of campaigns.")
-    ] = Path("docs/reproductions"),
+    ] = PAGES,
 ) -> None:
     """Write what papers claim beside what campaigns measured: a page a paper, figures, a summary.
 

@@ -27,16 +27,16 @@ CLOCK = LogClock("times that stand in the qlog, by the clock of the sender", 1_0
 
 _RECORD = b"\x1e"
 _GAUGES = {
-    "congestion_window": ("quic_cwnd_bytes", 1.0),
-    "cwnd": ("quic_cwnd_bytes", 1.0),  # aioquic's name
-    "ssthresh": ("quic_ssthresh_bytes", 1.0),
-    "bytes_in_flight": ("quic_in_flight_bytes", 1.0),
-    "smoothed_rtt": ("quic_srtt_ms", 1.0),
-    "latest_rtt": ("quic_rtt_ms", 1.0),
-    "min_rtt": ("quic_min_rtt_ms", 1.0),
-    "pacing_rate": ("quic_pacing_rate_bps", 1.0),
+    "congestion_window": "quic_cwnd_bytes",
+    "cwnd": "quic_cwnd_bytes",  # aioquic's name
+    "ssthresh": "quic_ssthresh_bytes",
+    "bytes_in_flight": "quic_in_flight_bytes",
+    "smoothed_rtt": "quic_srtt_ms",
+    "latest_rtt": "quic_rtt_ms",
+    "min_rtt": "quic_min_rtt_ms",
+    "pacing_rate": "quic_pacing_rate_bps",
 }
-"""Fields of recovery:metrics_updated: their columns, and the factor to the column's unit."""
+"""Fields of recovery:metrics_updated, which have the units of their columns."""
 _FIRST = ("utc_ns", "flow")
 _Packet = tuple[int, str, int]
 """The connection, from 0, the packet number space, and the packet number."""
@@ -48,8 +48,7 @@ class _Log:
 
     rows: list[dict[str, object]] = field(default_factory=list)
     """A row for each update of the recovery's metrics, and each loss."""
-    sent: dict[_Packet, int] = field(default_factory=dict)
-    """The bytes of each packet sent."""
+    sent: set[_Packet] = field(default_factory=set)
     received: set[_Packet] = field(default_factory=set)
     lost: list[tuple[int, _Packet]] = field(default_factory=list)
     """Row and packet of each loss."""
@@ -115,7 +114,7 @@ def _table(flow: str, log: _Log, receiver: _Log | None) -> pd.DataFrame:
         counts[row] += 1
     table = table_of(log.rows, _FIRST[:1])
     table.insert(1, "flow", flow)
-    gauges = [name for name in dict.fromkeys(name for name, _ in _GAUGES.values()) if name in table]
+    gauges = [name for name in dict.fromkeys(_GAUGES.values()) if name in table]
     table[gauges] = table[gauges].ffill()
     table["quic_spurious_loss_count"] = counts if receiver else None
     return table
@@ -176,11 +175,10 @@ def _take(log: _Log, name: str, data: dict[str, Any], utc_ns: int, connection: i
         row: dict[str, object] = {"utc_ns": utc_ns}
         for key, value in data.items():
             if key in _GAUGES:
-                column, factor = _GAUGES[key]
-                row[column] = float(value) * factor
+                row[_GAUGES[key]] = float(value)
         log.rows.append({**row, "quic_loss_count": 0})
     elif event == "packet_sent":
-        log.sent[_packet(data, connection)] = _length(data)
+        log.sent.add(_packet(data, connection))
     elif event == "packet_received":
         log.received.add(_packet(data, connection))
     elif event == "packet_lost":
@@ -197,11 +195,6 @@ def _packet(data: dict[str, Any], connection: int) -> _Packet:
     kind = str(header["packet_type"])
     space = "1RTT" if kind in ("0RTT", "1RTT") else kind
     return connection, space, int(header["packet_number"])
-
-
-def _length(data: dict[str, Any]) -> int:
-    raw = data.get("raw") or {}
-    return int(data["header"].get("length") or raw.get("length") or 0)
 
 
 def _recognise(_: Path, content: bytes) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,15 +21,14 @@ from ccu.congestion.provider import (
     VirtualReport,
     changed_values,
 )
+from ccu.host import policies
 from ccu.host.contain import Rights, contained
 from ccu.host.setup import Setup
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
-from ddu.console.problems import refusal
 
 _SUFFIX = ".py"
 _STAGE = "congestion control"
-_MOST_S = 60.0
 _ONLY_VIRTUAL = "it knows the capacity to come; add --testbed virtual"
 
 
@@ -74,20 +72,7 @@ class Policies(Provider):
         changes: Mapping[str, str] | None = None,
     ) -> None:
         assert file
-        command = [sys.executable, *program.arguments("check", file, parameters)]
-        for key, value in (changes or {}).items():
-            command += ["--change", f"{key}={value}"]
-        rights = Rights(reads=(str(file), *files.among(parameters).values()))
-        try:
-            tried = subprocess.run(
-                contained(command, rights), capture_output=True, text=True, timeout=_MOST_S
-            )
-        except subprocess.TimeoutExpired:
-            rule = f"is not loaded and made within {_MOST_S:g} s"
-            fix = "leave what takes long out of the module and of __init__"
-            raise refusal(rule, fix, file=file) from None
-        if tried.returncode:
-            raise program.refused(tried.stdout, tried.stderr, file)
+        policies.try_out(file, parameters, files.among(parameters).values(), changes)
 
     @contextmanager
     def loaded(self, name: str, file: Path | None, setup: Setup) -> Iterator[dict[str, Any]]:

@@ -1,36 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of a policy: ccplane, which runs it, and the plane, compiled for its name."""
+"""The arguments of a policy's program, and the plane, compiled for its name."""
 
 from __future__ import annotations
 
 import ast
-import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from ccu.congestion import files
 from ccu.congestion.catalogue import trace_file
 from ccu.congestion.provider import CAPACITY_FILE, START_FILE
+from ccu.host import policies
 from ccu.host.setup import Setup
 from ccu.spec.experiment import Direction, Experiment
-from ddu.console.problems import RefusedError, refusal
+from ddu.console.problems import refusal
 from ddu.installation import data
 
 _KNOWS = "KNOWS_THE_LINK"
 PLANE = data("ccu", "cc/plane") / "plane.bpf.c"
 
 
-def arguments(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]:
-    """Return the arguments of Python that check or run a policy."""
-    given = [text for key, value in parameters.items() for text in ("--param", f"{key}={value}")]
-    # Without bytecode files: nothing but the trace is written.
-    return ["-B", "-m", "ccplane", action, str(file), *given]
-
-
 def run_arguments(name: str, kept: Path, setup: Setup) -> list[str]:
     """Return the arguments that run a policy in the run's raw folder, where its source is kept."""
     given = setup.experiment.cc_params_of(name)
-    own = arguments("run", Path(kept.name), files.keep_parameters(setup.raw, name, given))
+    parameters = files.keep_parameters(setup.raw, name, given)
+    own = policies.arguments("run", Path(kept.name), parameters)
     own += ["--seed", str(setup.experiment.seed)]
     return [*own, "--trace", trace_file(setup.raw, name).name, "--ended", ended_file(name)]
 
@@ -92,16 +85,6 @@ def ended_file(name: str) -> str:
 def writes_of(raw: Path, name: str) -> tuple[str, ...]:
     """Return the files that a policy writes."""
     return str(trace_file(raw, name)), str(raw / ended_file(name))
-
-
-def refused(said: str, log: str, file: Path) -> RefusedError:
-    """Return the refusal of a policy that `ccplane` printed."""
-    try:
-        problem = json.loads(said.splitlines()[-1])
-    except (ValueError, IndexError):
-        why = (log.strip().splitlines() or ["no reason given"])[-1]
-        return refusal(f"cannot be checked: {why}", "correct the policy", file=file)
-    return refusal(problem["rule"], problem["fix"], file=file, line=problem["line"])
 
 
 def defines(name: str) -> list[str]:

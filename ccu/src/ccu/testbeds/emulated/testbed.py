@@ -104,10 +104,9 @@ def _bring_loopback_up(names: dict[Host, str]) -> None:
 
 
 def _start_link(site: Site, names: dict[Host, str]) -> Process:
-    config = site.raw / "link.yaml"
-    resolved = link_config.link_config(site.experiment, names["server"], names["ue"])
-    link_config.write_config(resolved, config)
-    link_config.copy_scenario(site.scenario, site.raw)
+    config = link_config.write(
+        site.experiment, site.scenario, site.raw, names["server"], names["ue"]
+    )
     command = [programs.require("nr-link"), "run", "--config", str(config)]
     link = site.supervisor.start("nr-link", command, stage="link")
     site.supervisor.wait_ready_event(link)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from ccu.host.processes import ending_text
 from ccu.host.resources import Resource
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai import docker
@@ -131,10 +132,8 @@ class DockerRuntime:
 
 def _ending(code: int, *, out_of_memory: bool) -> str:
     """Return how a container ended; codes above 128 are signals, as a shell gives them."""
-    try:
-        how = f"was killed by {signal.Signals(code - 128).name}"
-    except ValueError:
-        how = f"ended with code {code}"
+    by_signal = code - 128 in set(signal.Signals)
+    how = ending_text(128 - code if by_signal else code)
     return f"{how}, as its memory was used up" if out_of_memory else how
 
 

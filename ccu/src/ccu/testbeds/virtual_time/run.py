@@ -39,7 +39,7 @@ class Run:
         """Write the plan, with `more` keys, and the files that it names."""
         site = self._site
         experiment, raw = site.experiment, site.raw
-        write_link(site)
+        link_config.write(site.experiment, site.scenario, site.raw)
         inside = {name: _inside(site, one) for name, one in self._controls.items()}
         content = plan.plan_of(experiment, self._flows, inside) | more
         if any(one.knows_the_link for one in inside.values()):
@@ -85,15 +85,6 @@ class Run:
             summary=summary,
             delivered_bytes=delivered_bytes,
         )
-
-
-def write_link(site: Site) -> Path:
-    """Write the link's configuration and its scenario into the run; return its path."""
-    config = link_config.link_config(site.experiment, "server", "ue")
-    file = site.raw / "link.yaml"
-    link_config.write_config(config, file)
-    link_config.copy_scenario(site.scenario, site.raw)
-    return file
 
 
 def _inside(site: Site, control: congestion.Provided) -> InVirtualTime:

@@ -5,21 +5,19 @@ and the program beside the sender."""
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ccu.host.contain import Rights, contained
+from ccu.host import policies
 from ccu.spec.errors import RunFailed
 from ddu.console.problems import refusal
 from ddu.installation import data
 from ddu.run.integrity import sha256_of
 
 _SHIPPED = data("ccu", "cc/policies")
-_MOST_S = 60.0
 
 
 def located(written: str) -> Path:
@@ -35,33 +33,19 @@ def located(written: str) -> Path:
 
 def words(file: Path, parameters: Sequence[str], *others: str) -> list[str]:
     """Return the program that runs a policy, without the descriptors of its pipes."""
-    return [*_ccplane("run", file, parameters), *others]
+    return [sys.executable, *policies.arguments("run", file, _by_name(parameters)), *others]
 
 
 def said_of(file: Path, parameters: Sequence[str]) -> Mapping[str, Any]:
     """Return what run.json says of a policy."""
-    given = dict(one.split("=", 1) for one in parameters)
-    digest = sha256_of(file)
+    digest, given = sha256_of(file), _by_name(parameters)
     return {"kind": "policy", "source": str(file), "sha256": digest, "parameters": given}
 
 
 @cache
 def try_out(file: Path, parameters: tuple[str, ...]) -> None:
     """Load and make a policy, contained. Raises RefusedError if it cannot run."""
-    command = contained(_ccplane("check", file, parameters), Rights(reads=(str(file),)))
-    try:
-        tried = subprocess.run(command, capture_output=True, text=True, timeout=_MOST_S)
-    except subprocess.TimeoutExpired:
-        rule = f"is not loaded and made within {_MOST_S:g} s"
-        fix = "leave what takes long out of the module and of __init__"
-        raise refusal(rule, fix, file=file) from None
-    if tried.returncode:
-        try:
-            problem = json.loads(tried.stdout.splitlines()[-1])
-        except (ValueError, IndexError):
-            why = (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise refusal(f"cannot be checked: {why}", "correct the policy", file=file) from None
-        raise refusal(problem["rule"], problem["fix"], file=file, line=problem["line"])
+    policies.try_out(file, _by_name(parameters))
 
 
 def check_that_it_decided(flow: str, counters: Mapping[str, int], ended: Path) -> None:
@@ -83,6 +67,5 @@ def check_that_it_decided(flow: str, counters: Mapping[str, int], ended: Path) -
         raise RunFailed("traffic", f"flow {flow}: {rule}. Let it answer sooner")
 
 
-def _ccplane(action: str, file: Path, parameters: Sequence[str]) -> list[str]:
-    given = [word for one in parameters for word in ("--param", one)]
-    return [sys.executable, "-B", "-m", "ccplane", action, str(file), *given]
+def _by_name(parameters: Sequence[str]) -> dict[str, str]:
+    return dict(one.split("=", 1) for one in parameters)

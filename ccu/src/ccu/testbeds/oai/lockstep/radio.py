@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from ccu.host import programs, resources
 from ccu.host.supervisor import Process
+from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Site
 from ccu.testbeds.oai import configs
@@ -19,7 +20,6 @@ from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.lockstep import turns
 from ccu.testbeds.oai.services import server_of, upf_of
 from ccu.testbeds.oai.stack import RFSIM_PORT, UE_INTERFACE, Stack
-from ccu.testbeds.virtual_time.run import write_link
 
 CHANNEL_FILE = "channel.csv"
 SLOT_S = 0.0005
@@ -93,7 +93,8 @@ class Radio:
         command += ["--gnb", f"{configs.GNB_ADDRESS}:{RFSIM_PORT}"]
         command += ["--slot-samples", str(round(plan.carrier.sample_rate_hz * SLOT_S))]
         if plan.on_samples:
-            command += ["--channel", str(write_link(self._site))]
+            channel = link_config.write(self._site.experiment, self._site.scenario, self._site.raw)
+            command += ["--channel", str(channel)]
             command += ["--channel-record", str(self._site.raw / "oai" / CHANNEL_FILE)]
         self._process = supervisor.start("nr-link-radio", command, stage=_STAGE)
         supervisor.wait_ready_event(self._process)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ccplane, the program that checks and runs a policy (docs/congestion-controls.md)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ccu.host.contain import Rights, contained
+from ddu.console.problems import RefusedError, refusal
+
+_MOST_S = 60.0
+
+
+def arguments(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]:
+    """Return the arguments of Python that check or run a policy."""
+    given = [text for key, value in parameters.items() for text in ("--param", f"{key}={value}")]
+    # Without bytecode files: nothing but the trace is written.
+    return ["-B", "-m", "ccplane", action, str(file), *given]
+
+
+def try_out(
+    file: Path,
+    parameters: Mapping[str, str],
+    reads: Iterable[str] = (),
+    changes: Mapping[str, str] | None = None,
+) -> None:
+    """Load and make a policy, contained. Raises RefusedError if it cannot run.
+
+    `reads`: the files that it may read besides its own; `changes`: the parameters that change
+    while flows run.
+    """
+    command = [sys.executable, *arguments("check", file, parameters)]
+    for key, value in (changes or {}).items():
+        command += ["--change", f"{key}={value}"]
+    rights = Rights(reads=(str(file), *reads))
+    try:
+        tried = subprocess.run(
+            contained(command, rights), capture_output=True, text=True, timeout=_MOST_S
+        )
+    except subprocess.TimeoutExpired:
+        rule = f"is not loaded and made within {_MOST_S:g} s"
+        fix = "leave what takes long out of the module and of __init__"
+        raise refusal(rule, fix, file=file) from None
+    if tried.returncode:
+        raise _refused(tried.stdout, tried.stderr, file)
+
+
+def _refused(said: str, log: str, file: Path) -> RefusedError:
+    """Return the refusal of a policy that `ccplane` printed."""
+    try:
+        problem = json.loads(said.splitlines()[-1])
+    except (ValueError, IndexError):
+        why = (log.strip().splitlines() or ["no reason given"])[-1]
+        return refusal(f"cannot be checked: {why}", "correct the policy", file=file)
+    return refusal(problem["rule"], problem["fix"], file=file, line=problem["line"])
