@@ -8,17 +8,15 @@ import json
 import re
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import dpkt
 import pandas as pd
 import pytest
 
 from ccu.testbeds.oai import oci_images, real_time
-from ddu.api import analyze
 from testsupport.oai.captures import captured_bytes
 from testsupport.oai.containers import (
     CORE_VERSION,
@@ -28,74 +26,15 @@ from testsupport.oai.containers import (
     variables,
 )
 from testsupport.oai.radio import Pids, Radio
-from testsupport.prepared import Started
+from testsupport.oai.stand_in_runs import SHORT, Ccu, Ran, analysed, leftovers, received_bytes
 from testsupport.waiting import until
 
-# The stand-ins carry packets by themselves, and not in samples that could be held.
-SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static", "--no-lockstep")
 # Two containers in place of eight, for what happens between gNB and UE.
 WITHOUT_CORE = ("--core", "none")
 # A stand-in that never attaches needs a shorter timeout than a real UE.
 HASTY = "import ccu.testbeds.oai.stack as s; s._ATTACH_PATIENCE_S = 5"
 # As on a machine whose kernel gives containers real-time priority.
 REAL_TIME = "import ccu.testbeds.oai.real_time as r; r.available = lambda: True"
-
-
-class Ran(NamedTuple):
-    code: int
-    printed: str
-    directory: Path | None
-
-    @property
-    def manifest(self) -> dict[str, Any]:
-        assert self.directory is not None, self.printed
-        content: dict[str, Any] = json.loads((self.directory / "run.json").read_text())
-        return content
-
-
-class Ccu:
-    """A ccu with the stand-ins, which must leave no resources behind."""
-
-    def __init__(
-        self, environment: dict[str, str], output: Path, docker: DockerApi | None = None
-    ) -> None:
-        self.output = output
-        self.docker = docker
-        self._environment = environment
-
-    def start(
-        self, *words: str, changed: str = "", environment: Mapping[str, str] = MappingProxyType({})
-    ) -> Started:
-        variables = {**self._environment, **environment}
-        return Started("ccu", *words, environment=variables, changed=changed)
-
-    def run(
-        self,
-        *words: str,
-        testbed: str = "rfsim",
-        flows: str = "cubic@0",
-        changed: str = "",
-        environment: Mapping[str, str] = MappingProxyType({}),
-    ) -> Ran:
-        output = self.output / f"{len(list(self.output.iterdir())):02d}"
-        arguments = ("run", "--testbed", testbed, "--flows", flows, *SHORT, *words)
-        arguments += ("--output", str(output))
-        process = self.start(*arguments, changed=changed, environment=environment)
-        code = process.result().returncode
-        directories = list(output.iterdir()) if output.exists() else []
-        return Ran(code, process.printed, directories[0] if directories else None)
-
-
-def leftovers(ccu: Ccu) -> list[str]:
-    """Return our containers, networks, names of networks, bridges and records."""
-    paths = [
-        *(path for path in Path("/run/ccu").glob("*.json") if not path.name.startswith("standin-")),
-        *(Path("/run/netns").glob("ccu-*")),
-        *(Path("/sys/class/net").glob("ccu-*")),
-        *(path for path in oci_images.FOLDER.glob("ccu-*") if "base" not in path.name),
-    ]
-    listed = ccu.docker.containers() + ccu.docker.networks("ccu.run") if ccu.docker else []
-    return [str(path) for path in paths] + listed
 
 
 @pytest.fixture(scope="module")
@@ -106,20 +45,6 @@ def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     radio.start()
     yield Ccu(variables(daemon), tmp_path_factory.mktemp("runs"), daemon.api)
     radio.finish()
-
-
-def analysed(ran: Ran) -> Path:
-    """Return the directory of a successful run, analysed."""
-    assert ran.code == 0, ran.printed
-    assert ran.directory is not None
-    assert ran.manifest["status"] == "finished"
-    analyze(ran.directory, report=False)
-    return ran.directory
-
-
-def received_bytes(run: Path, flow: str) -> int:
-    report = json.loads((run / f"raw/iperf3-{flow}-server.json").read_text())
-    return int(report["end"]["sum_received"]["bytes"])
 
 
 def check_records(raw: Path, amf: str) -> None:

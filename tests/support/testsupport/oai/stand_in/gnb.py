@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link, one a UE.
+"""Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link, one a UE, or
+where rfsim has no channel model (lockstep) those of its own modem.
 
 FAULT (environment): dies, telnet-refuses, truncated-log, old-format, unknown-format, and of its first
 start only: spoilt-once (no UE attaches), dies-once (when a UE attaches).
@@ -17,7 +18,9 @@ import time
 from pathlib import Path
 
 import options
+from modem import Modem
 from modem_telnet import ModemTelnet
+from samples import Carrier
 
 FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
@@ -83,9 +86,26 @@ def block(rnti, down, up):
     )
 
 
-def write_files():
+def block_of(modem):
+    """The modem's counters in the format of 2026.w11."""
+    ue, sent, heard = f"UE {FIRST_RNTI:04x}:", modem.sender, modem.receiver
+    rounds, heard_rounds = ("/".join(map(str, one.rounds)) for one in (sent, heard))
+    return (
+        f"UE RNTI {FIRST_RNTI:04x} CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, "
+        f"average RSRP {modem.peer_rsrp_dbm:.0f} (16 meas)\n"
+        f"{ue} dlsch_rounds {rounds}, dlsch_errors {sent.errors}, pucch0_DTX 0, "
+        f"BLER {sent.bler:.5f} MCS (0) {sent.mcs} CCE fail 0\n"
+        f"{ue} ulsch_rounds {heard_rounds}, ulsch_errors {heard.errors}, ulsch_DTX 0, "
+        f"BLER {heard.bler:.5f} MCS (0) {heard.mcs}"
+        f" (Qm 2 deltaMCS 0 dB) NPRB 5  SNR {modem.snr_db:.1f} dB CCE fail 0\n"
+        f"{ue} MAC:    TX {sent.bytes:14d} RX {heard.bytes:14d} bytes\n"
+        f"{ue} LCID 4: TX {sent.bytes:14d} RX {heard.bytes:14d} bytes\n"
+    )
+
+
+def write_files(counters=blocks):
     while True:
-        text = blocks()
+        text = counters()
         if FAULT == "truncated-log":
             text = text[: len(text) * 2 // 3]
         Path("nrMAC_stats.log").write_text(text)
@@ -130,6 +150,23 @@ def accept(server, connected, answer):
         client.sendall(answer)
 
 
+def send_samples(given, config, server):
+    """Be a modem whose samples decide what it carries; print its counters."""
+    prb = int(re.search(r"dl_carrierBandwidth = (\d+);", config)[1])
+    modem = Modem("gnb", Carrier(prb, "-E" in given))
+    modem.open_tunnel("oaitun_enb1", "10.0.1.1")
+
+    def counters():
+        return block_of(modem)
+
+    threading.Thread(target=write_files, args=(counters,), daemon=True).start()
+    connection, _ = server.accept()
+    say("[HW]   A client connects, sending the current time")
+    modem.run(connection)
+    say("[HW]   W Lost socket")
+    signal.pause()
+
+
 def main():
     given = options.parse(sys.argv[1:])
     options.ask_for_priority()
@@ -164,6 +201,10 @@ def main():
         STARTED.touch()
         answer = FIRST_ANSWERS[FAULT]
     server = socket.create_server(("0.0.0.0", 4043))
+    if options.sends_samples(given, config):
+        for name in ("reconfig.raw", "rbconfig.raw"):
+            Path(name).write_bytes(WITHOUT_CORE)
+        send_samples(given, config, server)
     threading.Thread(target=accept, args=(server, connected, answer), daemon=True).start()
     threading.Thread(target=write_files, daemon=True).start()
     if "--do-ra" not in given:

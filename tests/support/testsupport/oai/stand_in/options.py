@@ -62,6 +62,11 @@ def radio(given, config):
     return settings
 
 
+def sends_samples(given, config):
+    """Return whether what is between the modems is a channel for their samples: rfsim has none."""
+    return "--rfsim" in given and radio(given, config)["options"] != "chanmod"
+
+
 def ask_for_priority():
     """Ends as the real modems where the kernel refuses SCHED_FIFO: they ask for it with SYS_NICE,
     old ones always."""

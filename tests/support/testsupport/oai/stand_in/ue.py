@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-in for the nrUE; see README.md. Its interface is the UE end of the tests' nr-link.
+"""Stand-in for the nrUE; see README.md. Its interface is the UE end of the tests' nr-link,
+or where rfsim has no channel model (lockstep) that of its own modem.
 
-Environment: FAULT (never-attaches, no-address or loses-sync), ABORTS_ONCE (the first start fails),
+Environment: FAULT (never-attaches, no-address or loses-sync; in lockstep leaves), ABORTS_ONCE (the first start fails),
 PACE (radio time in seconds per second).
 """
 
@@ -15,17 +16,50 @@ import time
 from pathlib import Path
 
 import options
+from modem import Modem
 from modem_telnet import ModemTelnet
+from samples import Carrier
 
 FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
 FIRST_IMSI = 208990100001100
 # What the gNB's stand-in answers to a random access, but for success.
+SYNCHRONISED_DB = 6.0
+# More often than the real UE (1.28 s), as runs of tests are short.
+STATISTICS_SLOTS = 500
+# After it has attached, in a run of seconds.
+LEAVES_AFTER_SLOTS = 3000
 PREAMBLE_NOT_HEARD, NO_RANDOM_ACCESS_RESPONSE = b"0", b"2"
 
 
 def say(text):
     print(f"{time.monotonic():.6f} {text}", flush=True)
+
+
+def say_statistics():
+    say("[NR_MAC]   UE 0 RNTI 4cba stats sfn: 384.8, cumulated bad DCI 0")
+    print("    DL harq: 1/0\n    Ul harq: 38/0 avg code rate 0.1", flush=True)
+
+
+def send_samples(given, connection):
+    """Be a modem whose samples decide what it carries."""
+    heard = 0
+
+    def hear(snr_db):
+        nonlocal heard
+        if heard == 0 and snr_db > SYNCHRONISED_DB:
+            say("[PHY]   Initial sync successful, PCI: 0")
+            modem.open_tunnel("oaitun_ue1", "10.0.1.2")
+        heard += heard > 0 or snr_db > SYNCHRONISED_DB
+        if FAULT == "leaves" and heard > LEAVES_AFTER_SLOTS:
+            sys.exit("stand-in: the UE leaves, as requested")
+        if heard % STATISTICS_SLOTS == 1:
+            say_statistics()
+
+    modem = Modem("ue", Carrier(int(given["-r"]), "-E" in given), hear)
+    modem.run(connection)
+    say("[HW]   W Lost socket")
+    sys.exit(1)
 
 
 def main():
@@ -64,6 +98,8 @@ def main():
         except OSError as error:
             say(f"[HW]   connect() to {cell}:4043 failed, errno({error.errno})")
             time.sleep(1)
+    if options.sends_samples(given, config):
+        send_samples(given, gnb)
     say("[PHY]   Initial sync successful, PCI: 0")
     while (answer := gnb.recv(1)) == PREAMBLE_NOT_HEARD:
         say("[NR_MAC]   [UE 0][RAPROC] Got no response: exceeded RA window")
@@ -89,8 +125,7 @@ def main():
     began_s = time.monotonic()
     while True:
         time.sleep(1.28 / PACE if FAULT != "loses-sync" else 0.2)
-        say("[NR_MAC]   UE 0 RNTI 4cba stats sfn: 384.8, cumulated bad DCI 0")
-        print("    DL harq: 1/0\n    Ul harq: 38/0 avg code rate 0.1", flush=True)
+        say_statistics()
         if FAULT == "loses-sync" and time.monotonic() - began_s > 3:
             say("[PHY]   synch Failed: stand-in: the UE loses its cell, as requested")
             sys.exit(1)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs in lockstep over stand-ins, which send samples through the scenario's channel."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ccu.host import programs
+from testsupport.oai.containers import DockerApi, variables
+from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
+
+COMMON = ("--lockstep", "--core", "none", "--prb", "24", "--rtt", "0ms")
+
+
+@pytest.fixture(scope="module")
+def lockstep(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Ccu:
+    command = [programs.require("nr-link"), "virtual", "doctor"]
+    asked = subprocess.run(command, capture_output=True, text=True)
+    if asked.returncode:
+        pytest.skip(asked.stderr.strip())
+    folder = tmp_path_factory.mktemp("lockstep")
+    return Ccu(variables(daemon), folder, DockerApi(daemon.file), COMMON)
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+SCENARIO = """schema: rf-scenario/1
+name: {name}
+summary: One path.
+sources: [chosen]
+license: CC0-1.0
+duration_s: 100
+radio:
+  ss_pbch_block_power_dbm: 0
+  level: {{rsrp_dbm: {rsrp_dbm}}}
+  noise: {{sinr_db: {sinr_db}}}
+"""
+# The modems' own estimates against the scenario (design of the channel emulator).
+MARGIN_DB = 1.0
+
+
+@pytest.mark.parametrize(
+    ("direction", "rsrp_dbm", "sinr_db"), [("dl", -70, 24.5), ("ul", -90, 8.5)]
+)
+def test_samples_decide_what_the_modems_measure_and_carry(
+    lockstep: Ccu, tmp_path: Path, direction: str, rsrp_dbm: float, sinr_db: float
+) -> None:
+    scenario = tmp_path / "path.yaml"
+    scenario.write_text(SCENARIO.format(name="path", rsrp_dbm=rsrp_dbm, sinr_db=sinr_db))
+    ran = lockstep.run("--scenario", str(scenario), f"--{direction}", "--duration", "1s")
+    run = analysed(ran)
+    assert (ran.manifest["verdict"], ran.manifest["verdict_reasons"]) == ("valid", [])
+    mac = pd.read_parquet(run / "tables" / "mac.parquet")
+    during = mac[mac["t_s"] > 0]
+    assert abs(during["mac_rsrp_dbm"].mean() - rsrp_dbm) < MARGIN_DB
+    assert abs(during["mac_ul_snr_db"].mean() - sinr_db) < MARGIN_DB
+    # What stand_in/mac.py makes of that SNR, less its margin of 1 dB.
+    expected = math.floor(sinr_db - 1 + 5)
+    assert abs(during[f"mac_{direction}_mcs"] - expected).max() <= MARGIN_DB
+    channel = rows(run / "raw/oai/channel.csv")
+    assert {(float(row["rsrp_dbm"]), float(row["sinr_db"])) for row in channel} == {
+        (rsrp_dbm, sinr_db)
+    }
+    summary = json.loads((run / "raw/link-summary.json").read_text())
+    for way in summary["channel"].values():
+        assert way["samples"] > 1000 * 7680
+        assert (way["saturated_samples"], way["missing_samples"]) == (0, 0)
+    assert leftovers(lockstep) == []
+
+
+def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
+    ran = lockstep.run("--scenario", "cell-edge", "--duration", "3s")
+    run = analysed(ran)
+    assert ran.manifest["verdict"] == "valid"
+    mac = pd.read_parquet(run / "tables" / "mac.parquet")
+    channel = pd.read_csv(run / "raw/oai/channel.csv")
+    # The SNR that the gNB's stand-in measured against the channel's, at the time of each report.
+    at = np.searchsorted(channel["utc_ns"], mac["utc_ns"] + mac["duration_ns"], side="right") - 1
+    off_db = (mac["mac_ul_snr_db"] - channel["sinr_db"].iloc[at].to_numpy()).abs()
+    assert off_db.median() < MARGIN_DB
+    assert mac["mac_dl_rounds_2_count"].sum() > 0
+    assert mac["mac_dl_mcs"].max() > mac["mac_dl_mcs"].min() + 3
+    assert channel["sinr_db"].std() > 1
+    assert leftovers(lockstep) == []
+
+
+def test_a_ue_that_leaves_is_named(daemon: Any, lockstep: Ccu) -> None:
+    tag = daemon.faulty("fault-leaves", FAULT="leaves")
+    ran = lockstep.run("--oai-version", tag, "--scenario", "static", "--duration", "20s")
+    assert ran.code == 1, ran.printed
+    assert ran.manifest["status"] == "failed"
+    assert "the UE leaves, as requested" in ran.printed
+    assert leftovers(lockstep) == []

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of `ccu run` over the stand-ins, and what may be left after them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ccu.testbeds.oai import oci_images
+from ddu.api import analyze
+from testsupport.oai.containers import DockerApi
+from testsupport.prepared import Started
+
+# The stand-ins carry packets by themselves in wall time, and not in samples that could be held.
+SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static", "--no-lockstep")
+
+
+class Ran(NamedTuple):
+    code: int
+    printed: str
+    directory: Path | None
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        assert self.directory is not None, self.printed
+        content: dict[str, Any] = json.loads((self.directory / "run.json").read_text())
+        return content
+
+
+class Ccu:
+    """A ccu with the stand-ins, which must leave no resources behind.
+
+    `common`: words of every run."""
+
+    def __init__(
+        self,
+        environment: dict[str, str],
+        output: Path,
+        docker: DockerApi | None = None,
+        common: Sequence[str] = SHORT,
+    ) -> None:
+        self._common = common
+        self.output = output
+        self.docker = docker
+        self._environment = environment
+
+    def start(
+        self, *words: str, changed: str = "", environment: Mapping[str, str] = MappingProxyType({})
+    ) -> Started:
+        variables = {**self._environment, **environment}
+        return Started("ccu", *words, environment=variables, changed=changed)
+
+    def run(
+        self,
+        *words: str,
+        testbed: str = "rfsim",
+        flows: str = "cubic@0",
+        changed: str = "",
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> Ran:
+        output = self.output / f"{len(list(self.output.iterdir())):02d}"
+        arguments = ("run", "--testbed", testbed, "--flows", flows, *self._common, *words)
+        arguments += ("--output", str(output))
+        process = self.start(*arguments, changed=changed, environment=environment)
+        code = process.result().returncode
+        directories = list(output.iterdir()) if output.exists() else []
+        return Ran(code, process.printed, directories[0] if directories else None)
+
+
+def leftovers(ccu: Ccu) -> list[str]:
+    """Return our containers, networks, names of networks, bridges and records."""
+    paths = [
+        *(path for path in Path("/run/ccu").glob("*.json") if not path.name.startswith("standin-")),
+        *(Path("/run/netns").glob("ccu-*")),
+        *(Path("/sys/class/net").glob("ccu-*")),
+        *(path for path in oci_images.FOLDER.glob("ccu-*") if "base" not in path.name),
+    ]
+    listed = ccu.docker.containers() + ccu.docker.networks("ccu.run") if ccu.docker else []
+    return [str(path) for path in paths] + listed
+
+
+def analysed(ran: Ran) -> Path:
+    """Return the directory of a successful run, analysed."""
+    assert ran.code == 0, ran.printed
+    assert ran.directory is not None
+    assert ran.manifest["status"] == "finished"
+    analyze(ran.directory, report=False)
+    return ran.directory
+
+
+def received_bytes(run: Path, flow: str) -> int:
+    report = json.loads((run / f"raw/iperf3-{flow}-server.json").read_text())
+    return int(report["end"]["sum_received"]["bytes"])
