@@ -81,7 +81,7 @@ def test_samples_decide_what_the_modems_measure_and_carry(
 
 
 def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
-    ran = lockstep.run("--scenario", "cell-edge", "--duration", "3s")
+    ran = lockstep.run("--scenario", "cell-edge", "--duration", "2s")
     run = analysed(ran)
     assert ran.manifest["verdict"] == "valid"
     mac = pd.read_parquet(run / "tables" / "mac.parquet")
@@ -93,6 +93,9 @@ def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
     assert mac["mac_dl_rounds_2_count"].sum() > 0
     assert mac["mac_dl_mcs"].max() > mac["mac_dl_mcs"].min() + 3
     assert channel["sinr_db"].std() > 1
+    aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
+    assert aligned["channel_sinr_db"].mean() == pytest.approx(channel["sinr_db"].mean(), abs=1)
+    assert aligned["channel_path_1_db"].notna().all()
     assert leftovers(lockstep) == []
 
 

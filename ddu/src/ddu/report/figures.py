@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 
 from ddu.report.delay_parts import delay_parts
 from ddu.report.figure import Figure, Mark, Plot, Series
-from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows
+from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows, sequence
 from ddu.report.series import distribution, thinned
 from ddu.report.wider_bins import DRAWN_MS, factors, in_wider_bins
 from ddu.schema.arrays import Float
@@ -23,11 +24,13 @@ from ddu.tables.columns import column, columns_of
 CAPTIONS = {
     "timeline": "Every layer on one time axis",
     "delay-parts": "Where the delay goes: its parts as a stack",
+    "channel-paths": "Paths of the channel on the samples: power over time",
     "radio-cdf": "Distribution of RSRP and SINR over the run",
     "rtt-throughput": "RTT against throughput: one dot per bin; mean and its 95 % interval",
     "mac-transport": "MAC against transport: one dot per bin",
 }
 
+_PATH = re.compile(r"channel_path_\d+_db")
 _LIMIT = "what the link could carry"
 """The name of a limit in the legend."""
 
@@ -40,6 +43,7 @@ def figures(
     made = {
         "timeline": timeline(aligned, direction, marks),
         "delay-parts": delay_parts(aligned),
+        "channel-paths": channel_paths(aligned),
         "radio-cdf": radio_cdf(tables.get("mac"), direction),
         "rtt-throughput": rtt_throughput(aligned),
         "mac-transport": mac_transport(aligned, direction),
@@ -123,6 +127,25 @@ def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
             line = Series(*distribution(values), RADIO, label)
             plots.append(Plot([line], label, "" if plots else "share of intervals"))
     return Figure(plots, max(len(plots), 1), 240)
+
+
+def channel_paths(aligned: pd.DataFrame) -> Figure:
+    """Return the power of each path of the channel over time, of the first flow's UE."""
+    first = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
+    names = [name for name in map(str, aligned) if _PATH.fullmatch(name)]
+    colours = sequence(len(names))
+    lines = [
+        Series(
+            *thinned(_seconds(first), _values(first, name)),
+            colours[index],
+            f"path {index + 1}",
+            in_legend=True,
+        )
+        for index, name in enumerate(names)
+        if first[name].notna().any()
+    ]
+    plots = [Plot(lines, "time since the first payload packet (s)", "power (dB)")] if lines else []
+    return Figure(plots, 1, 280)
 
 
 def rtt_throughput(aligned: pd.DataFrame) -> Figure:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of the aligned table that the MAC's own source does not have, from OAI's other logs.
+"""Columns of the aligned table that the MAC's own source does not have, from the run's other logs.
 
 A report describes the time since the previous report, as in the MAC's log. The first source of
 SOURCES that knows a column gives it for the whole run: two sources are never mixed in one column.
@@ -20,6 +20,7 @@ from ddu.tables.intervals import Intervals
 
 SOURCES: dict[str, dict[str, str]] = {
     "oai_ue": {},
+    "channel": {},
     "oai_rrc": {"rrc_rsrp_dbm": "mac_rsrp_dbm", "rrc_sinr_db": "mac_sinr_db"},
     "oai_l1": {
         **{f"l1_ul_rounds_{n}_count": f"mac_ul_rounds_{n}_count" for n in range(1, 5)},
@@ -37,7 +38,8 @@ SOURCES: dict[str, dict[str, str]] = {
     },
 }
 """The tables, nearest to the radio first: their names for columns of the aligned table, beside
-those that are called so already (`mac_…`)."""
+those that are called so already (`mac_…`, `channel_…`)."""
+_PREFIXES = ("mac_", "channel_")
 _IDENTITY = {"mac_rnti", "mac_cu_ue_id"}
 
 
@@ -80,7 +82,7 @@ def numbered(table: pd.DataFrame, mac: pd.DataFrame | None) -> pd.DataFrame:
 def _candidates(rows: pd.DataFrame, names: dict[str, str]) -> Iterator[tuple[str, str]]:
     for column in map(str, rows.columns):
         name = names.get(column, column)
-        if name.startswith("mac_") and name not in _IDENTITY and defined(name) is not None:
+        if name.startswith(_PREFIXES) and name not in _IDENTITY and defined(name) is not None:
             yield column, name
 
 
