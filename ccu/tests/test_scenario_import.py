@@ -311,8 +311,12 @@ def test_an_input_of_the_name_of_an_output_is_called_the_input(
     [
         ("mahimahi", "--as radio", "--as: the format mahimahi holds capacity only, not radio"),
         ("taps", "--as capacity", "--as: the format taps holds radio only"),
-        ("mahimahi", "--run 2", r"--run: does not apply to the format mahimahi. .*for lumos5g\)"),
-        ("mahimahi", "--period 1s", r"--period: does not apply .*for android\)"),
+        (
+            "mahimahi",
+            "--run 2",
+            r"--run: does not apply to the format mahimahi. .*for lumos5g, sionna\)",
+        ),
+        ("mahimahi", "--period 1s", r"--period: does not apply .*for sionna, quadriga, android\)"),
         ("ucc5g", "--ul x", r"--ul: does not apply .*for mahimahi, seconds-mbps\)"),
     ],
 )

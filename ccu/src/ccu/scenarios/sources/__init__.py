@@ -13,7 +13,9 @@ from ccu.scenarios.sources import (
     mahimahi,
     named_columns,
     oai,
+    quadriga,
     seconds_mbps,
+    sionna,
     taps,
     ucc5g,
 )
@@ -62,6 +64,18 @@ FORMATS: dict[str, Format] = {
     ),
     "taps": Format(
         "CSV of 1 to 4 complex taps over time, as of channel emulators", taps.read, _RADIO
+    ),
+    "sionna": Format(
+        "arrays of paths.cir() of Sionna RT in numpy's .npz",
+        sionna.read,
+        _RADIO,
+        frozenset({"period", "run"}),
+    ),
+    "quadriga": Format(
+        "coeff and delay of QuaDRiGa's qd_channel in a MAT file",
+        quadriga.read,
+        _RADIO,
+        frozenset({"period"}),
     ),
     "oai": Format("a finished run, or a log of OpenAirInterface's gNB", oai.read, _RADIO),
     "android": Format(

@@ -11,19 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table
-from ccu.scenarios.sources.imported_scenario import (
-    FIGURE_DB,
-    POWER_DBM,
-    ImportedScenario,
-    ImportOptions,
-    last_step_s,
-    not_too_long,
-)
+from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
+from ccu.scenarios.sources.impulse_response import MOST_TAPS, ImpulseResponse, scenario
 from ddu.console.problems import refusal
-
-MOST_TAPS = 4
-MOST_ROWS = 400_000
-"""Keeps nr-link below 100 MB with four taps."""
 
 
 def read(file: Path, options: ImportOptions) -> ImportedScenario:
@@ -42,31 +32,10 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     columns = csv_table.read(file, {name: pa.float64() for name in names})
     arrays = {name: csv_table.numbers(file, columns[name], name, 2) for name in names}
     csv_table.rising(file, arrays["t_s"], 2)
-    if len(arrays["t_s"]) > MOST_ROWS:
-        raise refusal(
-            f"has more than {MOST_ROWS} rows",
-            "reduce the sampling rate, or cut out a part",
-            file=file,
-        )
-    arrays["t_s"] = arrays["t_s"] - arrays["t_s"][0]
-    power = sum(arrays[f"re_{n + 1}"] ** 2 + arrays[f"im_{n + 1}"] ** 2 for n in range(count))
-    mean_power = float(np.mean(power))
-    if not mean_power > 0:
-        raise refusal("no tap has power", "write amplitudes", file=file)
-    for name in arrays:
-        if name.startswith(("re_", "im_")):  # to a mean power of 1, as nr-link plays them
-            arrays[name] = arrays[name] / np.sqrt(mean_power)
-    t_s = arrays["t_s"]
-    radio = {
-        "ss_pbch_block_power_dbm": POWER_DBM,
-        "level": {"path_loss_db": round(-10 * float(np.log10(mean_power)), 3)},
-        "noise": {"figure_db": FIGURE_DB},
-        "fading": {"tap_series": {"file": f"{options.name}.csv"}},
-    }
-    return ImportedScenario(
-        duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
-        summary=f"{count} taps over time, from {file.name}.",
-        sources=[f"Taps: {file.name}. Path loss: their mean power."],
-        body={"radio": radio},
-        columns={f"{options.name}.csv": arrays},
-    )
+
+    def taps(part: str) -> np.ndarray:
+        return np.stack([arrays[f"{part}_{n + 1}"] for n in range(count)], axis=1)
+
+    gains = taps("re") + 1j * taps("im")
+    response = ImpulseResponse(arrays["t_s"] - arrays["t_s"][0], gains, taps("delay_ns"))
+    return scenario(file, options, response, f"Taps: {file.name}.")

@@ -2,7 +2,7 @@
 """One direction of the stand-ins' MAC: packets in blocks, whose MCS and losses the samples' SNR decides.
 
 MCS m decodes from m - 5 dB on, and carries three quarters of what Shannon's formula allows there. A block
-that was not decoded is sent again, up to four times in all, whose SNRs add up; packets of one that
+that was not decoded is repeated, up to four transmissions in all, whose SNRs add up; packets of one that
 never was are lost, as in RLC's unacknowledged mode.
 """
 

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Impulse responses of QuaDRiGa: `coeff` and `delay` of its class qd_channel, in a MAT file.
+
+`coeff` is complex, by receive antenna, transmit antenna, path and snapshot; `delay` is in seconds,
+by path and snapshot, or with `individual_delays` as `coeff`. MATLAB keeps objects to itself: they
+are written as variables (`coeff = h.coeff; delay = h.delay; save('cir.mat','coeff','delay','-v7')`)
+or as one structure. The first antennas are taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ccu.scenarios.sources import csv_table
+from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
+from ccu.scenarios.sources.impulse_response import sampled
+from ddu.console.problems import refusal
+
+_FIX = "write it by coeff = h.coeff; delay = h.delay; save('cir.mat', 'coeff', 'delay', '-v7')"
+_AXES = 4
+
+
+def read(file: Path, options: ImportOptions) -> ImportedScenario:
+    """Return the link between the first antennas as radio."""
+    coefficients, delays_s = _arrays(csv_table.readable(file))
+    # MATLAB leaves out axes of length 1 at the end.
+    coefficients = coefficients.reshape(*coefficients.shape, *[1] * (_AXES - coefficients.ndim))
+    gains = coefficients[0, 0].T
+    per_antenna = delays_s.ndim > 2 or delays_s.shape == coefficients.shape[:2] != gains.T.shape
+    if per_antenna:
+        delays_s = delays_s.reshape(*delays_s.shape, *[1] * (_AXES - delays_s.ndim))[0, 0]
+    if delays_s.T.shape != gains.shape:
+        rule = f"coeff has the shape {coefficients.shape}, and delay {delays_s.shape}"
+        raise refusal(rule, _FIX, file=file)
+    return sampled(file, options, gains, delays_s.T, "QuaDRiGa")
+
+
+def _arrays(file: Path) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.io import loadmat
+
+    try:
+        content: dict[str, Any] = loadmat(file)
+    except NotImplementedError:
+        raise refusal("is a MAT file of version 7.3", _FIX, file=file) from None
+    except Exception as error:  # It raises what its parser met.
+        raise refusal(f"is not a MAT file ({error})", _FIX, file=file) from None
+    for holder in (content, *filter(_is_structure, content.values())):
+        if {"coeff", "delay"} <= _names(holder):
+            coefficients, delays = (_value(holder, name) for name in ("coeff", "delay"))
+            return np.asarray(coefficients, complex), np.asarray(delays, float)
+    raise refusal("there are no coeff and delay in it", _FIX, file=file)
+
+
+def _is_structure(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.names is not None and value.size == 1
+
+
+def _names(holder: Any) -> set[str]:
+    return set(holder if isinstance(holder, dict) else holder.dtype.names)
+
+
+def _value(holder: Any, name: str) -> Any:
+    return holder[name] if isinstance(holder, dict) else holder[name].item()
