@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -75,17 +71,3 @@ def test_a_run_without_explained_delays_is_refused(experiments: Runs) -> None:
     ran = command("ddu", "explain", str(experiments.analysed(*TWO_UES)))
     assert ran.returncode == 2
     assert "ccu run --explain" in ran.stderr
-
-
-def test_the_tutorials_commands_work(kernel: Path, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "why.md").read_text()
-    script = "".join(re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
-    assert "ddu explain" in script
-    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    ran = subprocess.run(
-        ["bash", "-e", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": programs},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    assert "mostly:" in ran.stdout
-    assert (tmp_path / "why.parquet").exists()

@@ -137,4 +137,6 @@ pub struct Output {
     pub summary: PathBuf,
     /// File of the delay of each packet; `None`: delays are not explained.
     pub delays: Option<PathBuf>,
+    /// File of transport blocks; `None`: they are not recorded.
+    pub mac_pcap: Option<PathBuf>,
 }

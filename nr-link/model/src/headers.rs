@@ -26,17 +26,22 @@ pub const SHORTEST_SEGMENT_BYTES: u32 = 16;
 /// Returns the header bytes of a segment with `ip_bytes` of a packet, from the packet's first byte
 /// or from a later one.
 pub fn segment_bytes(ip_bytes: u32, from_start: bool) -> u32 {
-    let rlc_pdu = if from_start {
-        ip_bytes + PER_PACKET_BYTES + RLC_BYTES
-    } else {
-        ip_bytes + RLC_BYTES + RLC_OFFSET_BYTES
-    };
+    let rlc_pdu = rlc_pdu_bytes(ip_bytes, from_start);
     let mac = if rlc_pdu < 256 {
         MAC_SHORT_BYTES
     } else {
         MAC_LONG_BYTES
     };
     mac + rlc_pdu - ip_bytes
+}
+
+/// Returns the size of the RLC PDU of such a segment.
+pub fn rlc_pdu_bytes(ip_bytes: u32, from_start: bool) -> u32 {
+    if from_start {
+        ip_bytes + PER_PACKET_BYTES + RLC_BYTES
+    } else {
+        ip_bytes + RLC_BYTES + RLC_OFFSET_BYTES
+    }
 }
 
 /// The largest result of [`segment_bytes`].

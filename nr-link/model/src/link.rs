@@ -12,6 +12,7 @@ mod trace_driven;
 
 use crate::config::{Change, ResolvedConfig};
 use crate::delays::Delays;
+use crate::mac::pdu::MacPdu;
 use crate::packet::UePacket;
 use crate::path::CrossTotals;
 use crate::problem::Problem;
@@ -72,6 +73,16 @@ impl<T> Link<T> {
     pub fn explain(&mut self) {
         self.explains = true;
         self.access.explain();
+    }
+
+    /// Records each transport block that arrives from now on, for [`Link::mac_pdus`].
+    pub fn record_mac_pdus(&mut self) {
+        self.access.record_pdus();
+    }
+
+    /// Removes the transport blocks that have arrived, in order of their slots.
+    pub fn mac_pdus(&mut self) -> Vec<MacPdu> {
+        self.access.pdus()
     }
 
     /// Adds a packet that enters at `from` at time `now`. Times must not decrease over calls of `enqueue` and

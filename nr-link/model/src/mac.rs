@@ -10,6 +10,7 @@ pub(crate) mod feedback;
 pub(crate) mod grants;
 pub(crate) mod harq;
 pub(crate) mod layers;
+pub(crate) mod pdu;
 pub(crate) mod power;
 pub(crate) mod report;
 pub(crate) mod scheduler;

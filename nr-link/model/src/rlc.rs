@@ -78,6 +78,25 @@ impl<T> Sent<T> {
     }
 }
 
+/// A part of a packet in a transport block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// The packet's number, from 0.
+    pub number: u64,
+    /// Its bytes before the part.
+    pub offset: u32,
+    pub bytes: u32,
+    /// Whether it ends the packet.
+    pub is_last: bool,
+}
+
+impl Segment {
+    /// Returns whether it begins the packet.
+    pub fn is_first(&self) -> bool {
+        self.offset == 0
+    }
+}
+
 /// The RLC entity of one UE and direction.
 #[derive(Debug)]
 pub(crate) struct Rlc<T> {
@@ -94,6 +113,8 @@ pub(crate) struct Rlc<T> {
     reassembly: Reassembly,
     /// The account of how the stream crossed the radio, of a link that explains delays.
     transit: Option<Box<Transit>>,
+    /// The number of packets that have left.
+    left: u64,
 }
 
 impl<T> Rlc<T> {
@@ -107,6 +128,7 @@ impl<T> Rlc<T> {
             expiring: Timeline::default(),
             reassembly: Reassembly::default(),
             transit: None,
+            left: 0,
         }
     }
 
@@ -229,24 +251,15 @@ impl<T> Rlc<T> {
         let (_, span) = self.retransmissions[index];
         let mut at = span.start;
         let mut header_bytes = 0;
-        let mut packet = self.sent.partition_point(|sent| sent.end <= span.start);
-        while at < span.end {
-            // After the completely sent packets comes the buffer's first packet, which is partly
-            // sent.
-            let (start, end) = self.sent.get(packet).map_or(
-                (self.next - u64::from(self.buffer.head_sent()), self.next),
-                |sent| (sent.start(), sent.end),
-            );
-            let rest = (end.min(span.end) - at) as u32;
-            let Some(part) = fitting(rest, at == start, capacity) else {
+        for segment in self.segments(span) {
+            let Some(part) = fitting(segment.bytes, segment.is_first(), capacity) else {
                 break;
             };
-            let headers = segment_bytes(part, at == start);
+            let headers = segment_bytes(part, segment.is_first());
             capacity -= part + headers;
             header_bytes += headers;
             at += u64::from(part);
-            packet += 1;
-            if part < rest {
+            if part < segment.bytes {
                 break;
             }
         }
@@ -262,6 +275,28 @@ impl<T> Rlc<T> {
         (sent.bytes() > 0).then_some(Payload {
             span: sent,
             header_bytes,
+        })
+    }
+
+    /// Returns the parts of packets in a span that was sent, none of which has left.
+    pub fn segments(&self, span: Span) -> impl Iterator<Item = Segment> {
+        let first = self.sent.partition_point(|sent| sent.end <= span.start);
+        let sent = self
+            .sent
+            .range(first..)
+            .map(|sent| (sent.start(), sent.end));
+        // After the completely sent packets comes the buffer's first packet, which is partly sent.
+        let partly = (self.next - u64::from(self.buffer.head_sent()), u64::MAX);
+        let numbered = (self.left + first as u64..).zip(sent.chain([partly]));
+        let inside = numbered.take_while(move |(_, (start, _))| span.start.max(*start) < span.end);
+        inside.map(move |(number, (start, end))| {
+            let from = start.max(span.start);
+            Segment {
+                number,
+                offset: (from - start) as u32,
+                bytes: (end.min(span.end) - from) as u32,
+                is_last: end <= span.end,
+            }
         })
     }
 
@@ -319,6 +354,7 @@ impl<T> Rlc<T> {
             sent,
             ..
         } = self.sent.pop_front()?;
+        self.left += 1;
         let left = self.reassembly.complete_since(end);
         let start = end - u64::from(packet.bytes);
         let complete = !self.reassembly.take_lost(start, end);

@@ -7,8 +7,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use nr_link_model::mac_pcap;
 use nr_link_model::samples::csv_header;
-use nr_link_model::{MacSample, Nanos};
+use nr_link_model::{MacPdu, MacSample, Nanos};
 use serde_json::Value;
 
 use crate::trust::Observed;
@@ -32,12 +33,20 @@ struct Table {
 
 impl Table {
     fn create(path: &Path, header: &str) -> Result<Self> {
+        Self::starting_with(path, format!("{header}\n").as_bytes())
+    }
+
+    fn mac_pcap(path: &Path) -> Result<Self> {
+        Self::starting_with(path, &mac_pcap::header())
+    }
+
+    fn starting_with(path: &Path, header: &[u8]) -> Result<Self> {
         let file = File::create(path).with_context(|| cannot_write(path))?;
         let mut table = Self {
             file: BufWriter::with_capacity(BUFFER_BYTES, file),
             path: path.into(),
         };
-        table.write(|file| writeln!(file, "{header}"))?;
+        table.write(|file| file.write_all(header))?;
         table.hand_over()?;
         Ok(table)
     }
@@ -73,11 +82,12 @@ pub struct LinkRow {
     pub observed: Observed,
 }
 
-/// mac.csv, link.csv and link-summary.json.
+/// mac.csv, link.csv, link-summary.json, and mac.pcap if it is asked for.
 #[derive(Debug)]
 pub struct Output {
     mac: Table,
     link: Table,
+    pdus: Option<Table>,
     summary: PathBuf,
     handed_over_utc_ns: i64,
 }
@@ -89,9 +99,11 @@ impl Output {
         File::create(&paths.summary).with_context(|| cannot_write(&paths.summary))?;
         let mac = Table::create(&paths.mac, &csv_header())?;
         let link = Table::create(&paths.link, LINK_HEADER)?;
+        let pdus = paths.mac_pcap.as_deref();
         Ok(Self {
             mac,
             link,
+            pdus: pdus.map(Table::mac_pcap).transpose()?,
             summary: paths.summary.clone(),
             handed_over_utc_ns: 0,
         })
@@ -100,6 +112,14 @@ impl Output {
     /// Adds a row to mac.csv.
     pub fn mac(&mut self, sample: &MacSample, start_utc_ns: i64) -> Result<()> {
         self.mac.write(|file| sample.write_csv(start_utc_ns, file))
+    }
+
+    /// Adds a transport block to the capture of the MAC.
+    pub fn pdu(&mut self, pdu: &MacPdu, start_utc_ns: i64) -> Result<()> {
+        match &mut self.pdus {
+            Some(pdus) => pdus.write(|file| pdu.write_pcap(start_utc_ns, file)),
+            None => Ok(()),
+        }
     }
 
     /// Adds a row to link.csv, and writes all buffered rows when it is time.
@@ -117,6 +137,7 @@ impl Output {
     pub fn finish(mut self, summary: &Value) -> Result<()> {
         self.mac.hand_over()?;
         self.link.hand_over()?;
+        self.pdus.as_mut().map_or(Ok(()), Table::hand_over)?;
         std::fs::write(&self.summary, format!("{summary:#}\n"))
             .with_context(|| cannot_write(&self.summary))
     }

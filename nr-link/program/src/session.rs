@@ -96,6 +96,9 @@ impl Session {
         if explained.is_some() {
             link.explain();
         }
+        if config.output.mac_pcap.is_some() {
+            link.record_mac_pdus();
+        }
         let trust = Trust::new(link.slot_length());
         let priority = priority::raise();
         let clock = Clock::start()?;
@@ -320,6 +323,9 @@ impl Session {
         let start_utc_ns = self.clock.start_utc_ns();
         for sample in self.link.samples() {
             self.output.mac(&sample, start_utc_ns)?;
+        }
+        for pdu in self.link.mac_pdus() {
+            self.output.pdu(&pdu, start_utc_ns)?;
         }
         self.explained.as_mut().map_or(Ok(()), Explained::check)?;
         let whole_intervals = (now / self.config.sample_interval) * self.config.sample_interval;

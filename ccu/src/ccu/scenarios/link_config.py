@@ -37,6 +37,7 @@ _SET_BY = {
     "queue.aqm": "aqm",
     "samples": "mac_interval_ms",
     "output.delays": "explain",
+    "output.mac_pcap": "mac_pcap",
     "seed": "seed",
     "changes": "changes",
 }
@@ -87,6 +88,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
             "link": "link.csv",
             "summary": "link-summary.json",
             **({"delays": "delays.npy"} if experiment.explain else {}),
+            **({"mac_pcap": "mac.pcap"} if experiment.mac_pcap else {}),
         },
         **({"changes": changes} if changes else {}),
     }

@@ -188,7 +188,7 @@ class TddDuplex(Value):
     tdd: Tdd
 
 
-_ABSENT_IF_EMPTY = (radios.KEY, "changes", "explain")
+_ABSENT_IF_EMPTY = (radios.KEY, "changes", "explain", "mac_pcap")
 """Keys that run.json has only if they hold something."""
 
 CC = Option(
@@ -432,6 +432,13 @@ class Experiment(Value):
         Option(
             "Record for each packet where its delay went (docs/why.md).",
             switches=(Switch("--explain", True),),
+        ),
+    ] = False
+    mac_pcap: Annotated[
+        bool,
+        Option(
+            "Record the transport blocks for Wireshark (docs/mac-pcap.md).",
+            switches=(Switch("--mac-pcap", True),),
         ),
     ] = False
     socket_interval_ms: Annotated[

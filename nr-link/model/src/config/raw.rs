@@ -356,4 +356,5 @@ pub(super) struct Output {
     pub link: PathBuf,
     pub summary: PathBuf,
     pub delays: Option<PathBuf>,
+    pub mac_pcap: Option<PathBuf>,
 }

@@ -90,6 +90,7 @@ fn resolve(raw: Raw, file: &Path) -> Result<ResolvedConfig, Problem> {
             link: folder.join(raw.output.link),
             summary: folder.join(raw.output.summary),
             delays: raw.output.delays.map(|delays| folder.join(delays)),
+            mac_pcap: raw.output.mac_pcap.map(|pcap| folder.join(pcap)),
         },
     })
 }

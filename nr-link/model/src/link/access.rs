@@ -8,6 +8,7 @@ use super::trace_driven::{STEP, TraceDriven};
 use crate::config::{PerDirection, Queue, ResolvedConfig};
 use crate::counters::{Counters, Totals};
 use crate::ids::UeId;
+use crate::mac::pdu::MacPdu;
 use crate::problem::{Problem, violation};
 use crate::rlc::Buffer;
 use crate::samples::MacSample;
@@ -45,6 +46,21 @@ impl<T> Access<T> {
             }
             Source::Capacity(supplies) => Self::TraceDriven(TraceDriven::new(config, supplies)),
         })
+    }
+
+    /// Begins to record the blocks that arrive; a capacity trace has none.
+    pub fn record_pdus(&mut self) {
+        if let Self::Radio(radio) = self {
+            radio.record_pdus();
+        }
+    }
+
+    /// Removes the blocks that have arrived.
+    pub fn pdus(&mut self) -> Vec<MacPdu> {
+        match self {
+            Self::Radio(radio) => radio.pdus(),
+            Self::TraceDriven(_) => Vec::new(),
+        }
     }
 
     /// Begins to account for why packets wait.

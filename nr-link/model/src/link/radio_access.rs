@@ -14,6 +14,7 @@ use crate::ids::{CarrierId, UeId};
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::{Cell, CellSlot};
 use crate::mac::grants::Grant;
+use crate::mac::pdu::MacPdu;
 use crate::mac::scheduler::Scheduler;
 use crate::mac::ue::Ue;
 use crate::packet::UePacket;
@@ -72,6 +73,23 @@ impl<T> RadioAccess<T> {
             ue.dl.rlc.explain(timing.gnb_ahead());
             ue.ul.rlc.explain(timing.ue_ahead());
         }
+    }
+
+    /// Begins to record the blocks that arrive.
+    pub fn record_pdus(&mut self) {
+        for ue in &mut self.ues {
+            ue.dl.pdus = Some(Vec::new());
+            ue.ul.pdus = Some(Vec::new());
+        }
+    }
+
+    /// Removes the blocks that have arrived, in order of their slots.
+    pub fn pdus(&mut self) -> Vec<MacPdu> {
+        let bearers = self.ues.iter_mut().flat_map(|ue| [&mut ue.dl, &mut ue.ul]);
+        let recorded = bearers.filter_map(|bearer| bearer.pdus.as_mut());
+        let mut pdus: Vec<_> = recorded.flat_map(|pdus| pdus.drain(..)).collect();
+        pdus.sort_by_key(|pdu| pdu.received.at);
+        pdus
     }
 
     pub fn bearer(&self, ue: UeId, direction: Direction) -> &Bearer<T> {

@@ -2,6 +2,7 @@
 //! One direction of one UE above the carriers: its RLC entity with the buffer, and its counters.
 
 use super::harq::Block;
+use super::pdu::{MacPdu, Received};
 use crate::counters::{Counters, Totals};
 use crate::rlc::{Buffer, Reassembled, Rlc, RlcMode};
 use crate::{Nanos, Packet};
@@ -10,6 +11,8 @@ use crate::{Nanos, Packet};
 pub(crate) struct Bearer<T> {
     pub rlc: Rlc<T>,
     pub counters: Counters,
+    /// Blocks that have arrived, of a link that records them.
+    pub pdus: Option<Vec<MacPdu>>,
 }
 
 impl<T> Bearer<T> {
@@ -17,6 +20,7 @@ impl<T> Bearer<T> {
         Self {
             rlc: Rlc::new(buffer, rlc),
             counters: Counters::default(),
+            pdus: None,
         }
     }
 
@@ -58,6 +62,14 @@ impl<T> Bearer<T> {
                 u64::from(block.bytes - block.header_bytes - block.span.bytes());
             totals.capacity_bytes += block.capacity.bytes;
             totals.capacity_sdu_bytes += block.capacity.sdu_bytes;
+        }
+    }
+
+    /// Records a block that has arrived, before its packets leave.
+    pub fn record(&mut self, block: &Block, received: Received) {
+        if let Some(pdus) = &mut self.pdus {
+            let segments = self.rlc.segments(block.span);
+            pdus.push(MacPdu::new(received, segments, block));
         }
     }
 

@@ -4,16 +4,20 @@
 use super::adaptation::Schemes;
 use super::harq::Block;
 use super::layers::Layers;
+use super::pdu::Received;
 use super::timing::Timing;
 use crate::Direction;
 use crate::config::{PerDirection, RadioConfig, Uplink};
 use crate::counters::Capacity;
 use crate::headers::ip_bytes_of;
-use crate::ids::CarrierId;
+use crate::ids::{CarrierId, HarqId, UeId};
 use crate::radio::overhead::DataSymbols;
 use crate::radio::tbs::{Allocation, transport_block_bits};
-use crate::radio::{CqiTable, SlotKind, decibel};
+use crate::radio::{CqiTable, Duplex, SlotKind, decibel};
 use crate::time::{Nanos, Slot};
+
+/// Frames have numbers below this one (TS 38.331 clause 6.2.2, systemFrameNumber).
+const FRAMES: u64 = 1024;
 
 #[derive(Debug)]
 pub(crate) struct Cell {
@@ -38,6 +42,21 @@ pub(crate) struct CellSlot<'a> {
 }
 
 impl CellSlot<'_> {
+    /// Returns the reception of a block that was sent in the slot.
+    pub fn reception(self, ue: UeId, direction: Direction, process: HarqId) -> Received {
+        let numerology = self.cell.radio.carriers[self.carrier.0].numerology;
+        let slots_per_frame = numerology.slots_per_frame();
+        Received {
+            at: self.start(),
+            frame: (self.slot.0 / slots_per_frame % FRAMES) as u16,
+            slot: (self.slot.0 % slots_per_frame) as u16,
+            ue,
+            direction,
+            process: process.0 as u8,
+            is_tdd: matches!(self.cell.timing.duplex(self.carrier), Duplex::Tdd(_)),
+        }
+    }
+
     /// Returns when the slot starts.
     pub fn start(self) -> Nanos {
         self.cell.timing.start(self.carrier, self.slot)

@@ -6,6 +6,7 @@ use super::cell::{Cell, CellSlot, FreeResources};
 use super::harq::{Block, Feedback, Transmission};
 use super::serving::{Outcome, Serving};
 use super::ue::Ue;
+use crate::Direction;
 use crate::counters::Capacity;
 use crate::delays::Part;
 use crate::ids::CarrierId;
@@ -162,13 +163,17 @@ impl<T> Ue<T> {
             known,
             understood,
         };
-        dl.transmit(
+        let arrived = dl.transmit(
             &mut self.dl,
             transmission,
             &cell.schemes,
             &observation.sinr_db,
             outcome,
         );
+        if arrived {
+            let received = at.reception(self.id, Direction::Downlink, transmission.process);
+            self.dl.record(&transmission.block, received);
+        }
     }
 
     /// Moves the packets that the UE has completely received to `received`.

@@ -98,6 +98,12 @@ const SHORT_REPORT_LEVELS: [u64; 32] = [
     5446, 7587, 10_570, 14_726, 20_516, 28_581, 39_818, 55_474, 77_284, 107_669, 150_000, 300_000,
 ];
 
+/// Returns the index of the level that a short report of `bytes` states.
+pub(crate) fn short_report(bytes: u64) -> u8 {
+    let level = SHORT_REPORT_LEVELS.partition_point(|&size| size < bytes);
+    level.min(SHORT_REPORT_LEVELS.len() - 1) as u8
+}
+
 /// Returns what OpenAirInterface's gNB takes a short report of `bytes` for: the level above the reported one, as the
 /// report does not count headers.
 fn overestimated(bytes: u64) -> u64 {

@@ -9,6 +9,7 @@ use super::power::{Power, uplink_snr};
 use super::report::Report;
 use super::serving::{Outcome, Serving};
 use super::ue::Ue;
+use crate::Direction;
 use crate::config::Gnb;
 use crate::counters::Capacity;
 use crate::delays::Part;
@@ -200,6 +201,13 @@ impl<T> Ue<T> {
             outcome,
         );
         if arrived {
+            let at = CellSlot {
+                cell,
+                carrier: grant.carrier,
+                slot: grant.slot,
+            };
+            let received = at.reception(self.id, Direction::Uplink, grant.process);
+            self.ul.record(&block, received);
             let built = cell.timing.start(grant.carrier, block.slot);
             let known = cell.timing.known_by_gnb(grant.carrier, grant.slot);
             self.buffer_status.report(built, block.buffer_status, known);

@@ -47,6 +47,11 @@ impl Numerology {
         15 << self.0
     }
 
+    /// Returns the slots of a frame, which takes 10 ms (TS 38.211 clause 4.3.1).
+    pub fn slots_per_frame(self) -> u64 {
+        10 << self.0
+    }
+
     /// Returns the length of a slot, ns.
     pub fn slot_ns(self) -> Nanos {
         1_000_000 >> self.0

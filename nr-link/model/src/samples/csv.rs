@@ -38,7 +38,7 @@ const INTERVAL: [&str; 3] = ["utc_ns", "duration_ns", "ue"];
 
 /// The columns of a UE, with the prefix `mac_`; all are empty without a radio.
 const OF_UE: &[UeColumn] = &[
-    ("rnti", |radio| (radio.rnti as u64).into()),
+    ("rnti", |radio| u64::from(radio.rnti).into()),
     ("in_sync", |radio| u64::from(radio.in_sync).into()),
     ("rsrp_dbm", |radio| radio.rsrp_dbm.into()),
     ("rsrp_meas_count", |radio| radio.rsrp_meas_count.into()),

@@ -73,6 +73,7 @@ fn outputs(folder: &Path) -> nr_link_model::config::Output {
         link: folder.join("link.csv"),
         summary: folder.join("link-summary.json"),
         delays: None,
+        mac_pcap: None,
     }
 }
 

@@ -82,6 +82,9 @@ impl VirtualLink {
             if let Some(delays) = &mut config.output.delays {
                 *delays = folder.join("delays.npy");
             }
+            if let Some(pcap) = &mut config.output.mac_pcap {
+                *pcap = folder.join("mac.pcap");
+            }
         }
         let captures = Captures::create(
             run.hosts.iter().map(|host| host.capture.as_deref()),

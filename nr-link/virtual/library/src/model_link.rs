@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use nr_link_model::config::PerDirection;
+use nr_link_model::mac_pcap;
 use nr_link_model::samples::csv_header;
 use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, ResolvedLink, Source};
 use serde_json::Value;
@@ -26,6 +27,7 @@ pub struct ModelLink {
     floor_ms: PerDirection<f64>,
     start_utc_ns: i64,
     mac: OutputFile,
+    pdus: Option<OutputFile>,
 }
 
 impl ModelLink {
@@ -43,9 +45,20 @@ impl ModelLink {
         }
         let mut mac = OutputFile::create(&config.output.mac)?;
         mac.append(|file| writeln!(file, "{}", csv_header()));
+        let mut pdus = config
+            .output
+            .mac_pcap
+            .as_deref()
+            .map(OutputFile::create)
+            .transpose()?;
+        if let Some(pdus) = &mut pdus {
+            pdus.append(|file| file.write_all(&mac_pcap::header()));
+            link.record_mac_pdus();
+        }
         let opened = Self {
             floor_ms: link.mac_floor_ms(&config),
             mac,
+            pdus,
             start_utc_ns: 0,
             link,
             config,
@@ -57,6 +70,11 @@ impl ModelLink {
         for sample in self.link.samples() {
             self.mac
                 .append(|file| sample.write_csv(self.start_utc_ns, file));
+        }
+        if let Some(pdus) = &mut self.pdus {
+            for pdu in self.link.mac_pdus() {
+                pdus.append(|file| pdu.write_pcap(self.start_utc_ns, file));
+            }
         }
     }
 }
@@ -104,6 +122,9 @@ impl Carrier for ModelLink {
         self.link.advance(now);
         self.write_samples();
         self.mac.flush();
+        if let Some(pdus) = &mut self.pdus {
+            pdus.flush();
+        }
         summary(
             &mut self.link,
             &self.config,

@@ -130,12 +130,12 @@ class PhoneOptions(TestbedOptions):
 
     def refuse(self, experiment: Experiment) -> None:
         """Refuse traffic other than TCP for a duration, and what only a link of ours knows."""
-        if experiment.explain:
-            raise invalid(
-                "a phone does not say where the delay of its packets goes",
-                "leave it out",
-                key="explain",
-            )
+        for key, lacks in (
+            ("explain", "where its packets' delay goes"),
+            ("mac_pcap", "its blocks"),
+        ):
+            if getattr(experiment, key):
+                raise invalid(f"a phone does not report {lacks}", "leave it out", key=key)
         if experiment.traffic != traffic.default():
             raise invalid(
                 "a phone's traffic is TCP, for the run's duration or --max-bytes",
