@@ -65,6 +65,14 @@ def test_explain_says_what_happened(experiments: Runs) -> None:
     assert "behind others in the RLC queue" in said
     at = command("ddu", "explain", str(run), "--at", "1.5s").stdout
     assert at.startswith("1.4") or at.startswith("1.5")
+    assert command("ddu", "explain", str(run), "--at", "1500ms").stdout == at
+
+
+@pytest.mark.parametrize("instant", ["soon", "1.5"])
+def test_an_instant_without_a_unit_is_refused(instant: str) -> None:
+    ran = command("ddu", "explain", ".", "--at", instant)
+    assert ran.returncode == 2
+    assert f"{instant!r} is not a quantity with a unit" in " ".join(ran.stderr.split())
 
 
 def test_a_run_without_explained_delays_is_refused(experiments: Runs) -> None:

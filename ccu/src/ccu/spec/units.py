@@ -3,34 +3,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from ccu.spec.socket_buffers import LEAST_BYTES, MOST_BYTES, STOCK
 from ddu.console.problems import invalid
+from ddu.console.quantities import TIME_S, quantity
+from ddu.console.quantities import seconds as seconds
 from ddu.console.validation import word
 
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)")
-_TIME_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _RATE_BPS = {"bit/s": 1.0, "bps": 1.0, "k": 1e3, "kbit/s": 1e3, "kbps": 1e3, "M": 1e6}
 _RATE_BPS |= {"Mbit/s": 1e6, "Mbps": 1e6, "G": 1e9, "Gbit/s": 1e9, "Gbps": 1e9}
 # SI prefixes are decimal, IEC ones binary (IEC 80000-13).
 _SIZE_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 _SIZE_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _PACKETS = ("pkt", "pkts", "packets")
-
-
-def _quantity(text: object, units: dict[str, float], example: str) -> float:
-    match = _QUANTITY.fullmatch(str(text).strip())
-    if match is None or match[2] not in units:
-        raise invalid(
-            f"{text!r} is not a quantity with a unit",
-            f"write for example {example} (units: {', '.join(units)})",
-        )
-    value = float(match[1]) * units[match[2]]
-    if not math.isfinite(value):
-        raise invalid(f"{text!r} is too large", f"write for example {example}")
-    return value
 
 
 def words(pairs: object) -> object:
@@ -40,20 +26,14 @@ def words(pairs: object) -> object:
     return {str(name): word(value) for name, value in pairs.items()}
 
 
-def seconds(text: object) -> float:
-    """A duration in seconds: `30s`, `2min`. Raises ValueError with the fix, as do all of these."""
-    # Rounded to what Linux can time, so that 20ms is 0.02 and not 0.020000000000000004.
-    return round(_quantity(text, _TIME_S, "30s"), 9)
-
-
 def milliseconds(text: object) -> float:
-    """A duration in milliseconds: `20ms`."""
-    return round(_quantity(text, _TIME_S, "20ms") * 1e3, 6)
+    """A duration in milliseconds: `20ms`. Raises ValueError with the fix, as do all of these."""
+    return round(quantity(text, TIME_S, "20ms") * 1e3, 6)
 
 
 def bits_per_second(text: object) -> float:
     """A rate in bit/s: `100M`, `1.5Gbit/s`."""
-    return round(_quantity(text, _RATE_BPS, "100M"), 6)
+    return round(quantity(text, _RATE_BPS, "100M"), 6)
 
 
 def buffer(text: object) -> object:
@@ -61,7 +41,7 @@ def buffer(text: object) -> object:
     if isinstance(text, dict):
         return text
     units = {**dict.fromkeys(_PACKETS, 1.0), **{k: float(v) for k, v in _SIZE_BYTES.items()}}
-    value = round(_quantity(text, units, "3200pkt or 2.5MB"), 6)
+    value = round(quantity(text, units, "3200pkt or 2.5MB"), 6)
     if value != int(value):
         raise invalid(
             f"{text!r} is not a whole number of packets or bytes",
@@ -73,7 +53,7 @@ def buffer(text: object) -> object:
 
 def size_bytes(text: object, example: str = "500MB") -> int:
     """A number of bytes: `500MB`, `2GiB`."""
-    return round(_quantity(text, {k: float(v) for k, v in _SIZE_BYTES.items()}, example))
+    return round(quantity(text, {k: float(v) for k, v in _SIZE_BYTES.items()}, example))
 
 
 def socket_buffer(text: object) -> object:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from ddu.console.quantities import seconds
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -31,17 +33,14 @@ def explain(
     from ddu.run.find import newest_run
 
     path = run or newest_run(runs)
-    said = [explanation.at(path, _seconds(at))] if at is not None else []
+    said = [explanation.at(path, _instant_s(at))] if at is not None else []
     if worst is not None or at is None:
         said.append(explanation.worst(path, worst or 3))
     typer.echo("\n\n".join(said))
 
 
-def _seconds(text: str) -> float:
-    for unit, scale in (("ms", 1e-3), ("s", 1.0), ("", 1.0)):
-        if text.endswith(unit):
-            try:
-                return float(text.removesuffix(unit)) * scale
-            except ValueError:
-                break
-    raise typer.BadParameter(f"{text!r} is not an instant such as 12.4s", param_hint="--at")
+def _instant_s(text: str) -> float:
+    try:
+        return seconds(text, "12.4s")
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--at") from None
