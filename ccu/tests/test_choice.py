@@ -12,6 +12,8 @@ import pytest
 
 from ccu.campaigns import definition, testbed
 from ccu.campaigns.folder import Folder
+from ccu.cli import doctor
+from ccu.host.findings import Finding
 from ccu.scenarios.resolve import resolve
 from ccu.testbeds.choice import Choice, choose
 from ccu.testbeds.oai.driver import OaiDriver
@@ -80,6 +82,10 @@ def test_what_cannot_run_at_all_has_its_own_refusal_only(machine: Machine) -> No
     machine.containers = "no Docker"
     (choice,) = chosen(RFSIM)
     assert (choice.value, choice.notice) == (False, "")
+    # ccu doctor cannot say what a run would take before it can begin.
+    assert doctor._default(choice) == Finding(
+        "default lockstep", False, "not known", "do what stands beside each ✗", needed=False
+    )
     machine.containers = ""
     (choice,) = chosen(RFSIM | {"rtt": "soon"})
     assert (choice.value, choice.notice) == (False, "")

@@ -13,6 +13,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -271,7 +272,8 @@ def test_who_takes_turns_goes_first() -> None:
         niceness = [os.getpriority(os.PRIO_PROCESS, one.pid) for one in (inside, outside)]
         if niceness[0] == niceness[1]:
             pytest.skip("needs the right to raise priorities")
-        turns.prefer([outside.pid])
+        with turns.first():
+            turns.prefer([outside.pid])
         (child,) = Path(f"/proc/{outside.pid}/task/{outside.pid}/children").read_text().split()
         watched = (inside.pid, outside.pid, int(child))
         assert [os.getpriority(os.PRIO_PROCESS, one) for one in watched] == [-10] * 3
@@ -279,6 +281,26 @@ def test_who_takes_turns_goes_first() -> None:
         for process in (inside, outside):
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+
+
+def test_who_was_started_with_nice_keeps_it() -> None:
+    code = (
+        "import os, subprocess\n"
+        "from ccu.testbeds.oai.lockstep import turns\n"
+        "sleeper = subprocess.Popen(['sleep', '60'])\n"
+        "os.setpriority(os.PRIO_PROCESS, sleeper.pid, 0)\n"
+        "with turns.first():\n"
+        "    turns.prefer([sleeper.pid])\n"
+        "    print(os.getpriority(0, 0), os.getpriority(0, sleeper.pid))\n"
+        "sleeper.kill()\n"
+    )
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    if os.geteuid() or before > 0:
+        pytest.skip("needs the right to raise priorities")
+    ran = subprocess.run(
+        [sys.executable, "-c", code], preexec_fn=lambda: os.nice(7), capture_output=True, text=True
+    )
+    assert ran.stdout.split() == [str(before + 7)] * 2, ran.stderr
 
 
 @pytest.mark.parametrize(("channel", "models"), [(None, False), ("samples", False), ("flat", True)])

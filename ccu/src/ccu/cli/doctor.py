@@ -121,6 +121,8 @@ def _next_step(findings: list[Finding], testbed: str | None) -> str:
 def _default(choice: Choice) -> Finding:
     """Report what `ccu run` takes where nothing is said; if not the preferred, why not."""
     name = f"default {choice.key}"
+    if not choice.decided:
+        return Finding(name, False, "not known", "do what stands beside each ✗", needed=False)
     if not choice.passed_over:
         return Finding(name, True, choice.shown)
     return Finding(name, False, choice.shown, f"not {choice.passed_over}", needed=False)

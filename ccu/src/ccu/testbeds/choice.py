@@ -28,6 +28,8 @@ class Choice(NamedTuple):
     """The value as people write it."""
     passed_over: str = ""
     """The preferred value and why it was not taken, in one line; none: it was."""
+    decided: bool = True
+    """False if this machine can carry the experiments with no value yet."""
 
     @property
     def notice(self) -> str:
@@ -95,7 +97,7 @@ def _option(option: Written, preferred: object, resolve: Resolve) -> Choice:
     if not why:
         return Choice(option.key, preferred, option.shown(preferred))
     if any(_refusals(resolve, {option.key: default})):
-        return Choice(option.key, default, option.shown(default))
+        return Choice(option.key, default, option.shown(default), decided=False)
     return Choice(option.key, default, option.shown(default), f"{option.shown(preferred)}: {why}")
 
 

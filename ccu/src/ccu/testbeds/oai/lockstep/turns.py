@@ -3,7 +3,8 @@
 
 Each of them sleeps until another has finished, dozens of times a slot, and works for microseconds.
 On a busy machine a turn costs the time slices of other programs: with two cores and a load of 20, a
-radio that ran at 0.01 of real time ran at 0.25 with priority.
+radio that ran at 0.01 of real time ran at 0.25 with priority. If ccu was started with nice(1), all
+have that instead.
 """
 
 from __future__ import annotations
@@ -19,26 +20,33 @@ _NICE = -10
 @contextlib.contextmanager
 def first() -> Iterator[None]:
     """Have this process and all that it starts go first, for the time of the context."""
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    _prefer(0)
+    before = _own()
+    if before > 0:
+        yield
+        return
+    _set(0, _NICE)
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, before)
+        _set(0, before)
 
 
 def prefer(processes: Sequence[int]) -> None:
-    """Have processes, their threads and all that they have started go first."""
+    """Give processes, their threads and all that they have started this process's priority."""
+    own = _own()
     pids = list(processes)
     for one in pids:
         with contextlib.suppress(OSError):  # It has ended.
             for task in Path(f"/proc/{one}/task").iterdir():
-                _prefer(int(task.name))
+                _set(int(task.name), own)
                 pids += map(int, (task / "children").read_text().split())
 
 
-def _prefer(thread: int) -> None:
+def _own() -> int:
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def _set(thread: int, niceness: int) -> None:
     # Where this is refused, the run only takes longer.
     with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, thread, _NICE)
+        os.setpriority(os.PRIO_PROCESS, thread, niceness)
