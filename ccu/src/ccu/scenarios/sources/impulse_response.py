@@ -31,9 +31,9 @@ class ImpulseResponse:
     t_s: np.ndarray
     """Instants, from 0 on."""
     gains: np.ndarray
-    """Complex, by instant and path."""
+    """Complex gains, by instant and path."""
     delays_ns: np.ndarray
-    """By instant and path."""
+    """The delays, by instant and path."""
 
 
 def scenario(
