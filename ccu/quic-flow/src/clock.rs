@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The time of one end: monotonic, with UTC only where the log begins.
+//! The time of one end: monotonic, with UTC only where the log begins, and in virtual time where packets arrive.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::prctl::set_timerslack;
 use nix::time::{ClockId, clock_gettime};
+
+/// There is virtual time where the kernel has this (docs/virtual-time.md).
+const VIRTUAL: &str = "/proc/nr-link";
 
 /// Reads the clock once for everything that happens at an instant: in virtual time each reading costs a switch
 /// to the kernel.
@@ -16,6 +20,7 @@ pub struct Clock {
     start_utc: Duration,
     start_monotonic: Duration,
     shown_ns: Arc<AtomicU64>,
+    is_virtual: bool,
 }
 
 impl Clock {
@@ -29,6 +34,7 @@ impl Clock {
             start_monotonic: clock_gettime(ClockId::CLOCK_MONOTONIC)
                 .map_or(Duration::ZERO, Into::into),
             shown_ns: Arc::default(),
+            is_virtual: Path::new(VIRTUAL).exists(),
         }
     }
 
@@ -38,6 +44,20 @@ impl Clock {
         let since = now.saturating_duration_since(self.start).as_nanos() as u64;
         self.shown_ns.store(since, Ordering::Relaxed);
         now
+    }
+
+    /// Returns the time at which the kernel says that a packet arrived (UTC since 1970).
+    ///
+    /// Virtual time stands still from then until the packet is read. Elsewhere this reads the clock.
+    pub fn read_at_arrival(&self, stamp: Option<Duration>) -> Instant {
+        match stamp.filter(|_| self.is_virtual) {
+            None => self.read(),
+            Some(stamp) => {
+                let since = stamp.saturating_sub(self.start_utc).as_nanos() as u64;
+                let shown = self.shown_ns.fetch_max(since, Ordering::Relaxed);
+                self.start + Duration::from_nanos(shown.max(since))
+            }
+        }
     }
 
     /// Returns what the last reading showed, in nanoseconds since the start.

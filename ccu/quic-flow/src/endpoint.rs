@@ -16,12 +16,13 @@ use quinn_proto::{
 };
 use ring::hmac;
 
+use crate::arrivals::{Burst, Wait};
 use crate::certificate::SERVER_NAME;
 use crate::clock::Clock;
 use crate::policy::Policy;
 use crate::qlog::{self, Log};
 use crate::seed::{ConnectionIds, Seed};
-use crate::socket::{Burst, Socket};
+use crate::socket::Socket;
 
 /// The use that one end makes of its connections.
 pub trait Application {
@@ -119,32 +120,31 @@ impl Endpoint {
                 .chain(self.paced_until)
                 .min();
             let timeout = due.map(|due| due.saturating_duration_since(now));
-            // In virtual time a call that finds nothing costs as much as one that brings a burst.
             let commands = self.policy.as_ref().and_then(Policy::descriptor);
             let to_send = self.unsent.is_some();
-            let mut arrived = self.socket.wait(timeout, to_send, commands)?;
-            now = self.clock.read();
+            let arrived = self.socket.wait(timeout, to_send, commands)?;
             if let Some(policy) = &mut self.policy {
-                policy.obey(now);
+                policy.obey(self.clock.read());
             }
-            while arrived {
-                arrived = self.receive(now)?;
-            }
+            now = self.receive(arrived)?;
         }
     }
 
-    /// Gives quinn what has arrived.
-    fn receive(&mut self, now: Instant) -> Result<bool> {
+    /// Gives quinn what has arrived; returns the time.
+    fn receive(&mut self, arrived: Option<Wait>) -> Result<Instant> {
         let Self {
+            clock,
             socket,
             quinn,
             connections,
             log,
-            made,
             ..
         } = self;
         let mut answers = Vec::new();
-        let more = socket.receive(|burst: Burst| {
+        let mut newest = None;
+        let mut take = |burst: Burst| {
+            let now = clock.read_at_arrival(burst.at);
+            newest = Some(now);
             if let Some(log) = log {
                 log.datagrams(
                     qlog::DatagramEvent::Received,
@@ -155,9 +155,10 @@ impl Endpoint {
             let ecn = burst
                 .ecn
                 .and_then(|ecn| quinn_proto::EcnCodepoint::from_bits(ecn as u8));
-            for datagram in burst.content.chunks(burst.each.max(1)) {
+            let mut content = BytesMut::from(burst.content);
+            while !content.is_empty() {
                 let mut answer = Vec::new();
-                let datagram = BytesMut::from(datagram);
+                let datagram = content.split_to(burst.each.clamp(1, content.len()));
                 match quinn.handle(now, burst.from, None, ecn, datagram, &mut answer) {
                     Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                         if let Some(connection) = connections.get_mut(&handle) {
@@ -179,12 +180,14 @@ impl Endpoint {
                 }
             }
             Ok(())
-        })?;
-        made.clear();
+        };
+        if let Some(wait) = arrived {
+            socket.receive(wait, &mut take)?;
+        }
         for (transmit, content) in answers {
             self.put(&transmit, &content)?;
         }
-        Ok(more)
+        Ok(newest.unwrap_or_else(|| self.clock.read()))
     }
 
     /// Lets each connection do everything that it can at `now`.

@@ -2,6 +2,7 @@
 //! One end of a flow by QUIC (RFC 9000) with quinn's protocol machine: one thread, no wall clock, and nothing random
 //! without a seed, so that a run in virtual time gives the same bytes each time.
 
+mod arrivals;
 mod certificate;
 mod clock;
 mod ending;

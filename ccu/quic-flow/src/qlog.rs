@@ -43,6 +43,7 @@ impl Log {
             file: BufWriter::with_capacity(BUFFER_BYTES, opened),
             clock: clock.clone(),
             offset_ns: (clock.start_utc().as_nanos() % u128::from(MS_NS)) as u64,
+            time: (u64::MAX, String::new()),
         };
         // Whole milliseconds, which f64 holds exactly; the remainder is part of each event's time.
         let reference_time_ms = clock.start_utc().as_millis() as u64;
@@ -60,10 +61,9 @@ impl Log {
                 },
             },
         });
-        let line = serde_json::to_vec(&header)?;
-        records
-            .put(&[&[RECORD], &line[..], b"\n"])
-            .with_context(context)?;
+        let line = format!("{}{header}\n", char::from(RECORD));
+        let file = &mut records.file;
+        file.write_all(line.as_bytes()).with_context(context)?;
         Ok(Self(Arc::new(Mutex::new(records))))
     }
 
@@ -85,21 +85,19 @@ impl Log {
     /// The file cannot be written.
     pub fn datagrams(&self, event: DatagramEvent, bytes: usize, each: usize) -> io::Result<()> {
         let mut records = self.0.lock().expect("no holder panics");
-        let time = records.time();
-        let count = bytes.div_ceil(each.max(1)).max(1);
+        let (full, last) = (bytes / each.max(1), bytes % each.max(1));
         let name = event.name();
         let mut line = format!(
-            "{{\"time\":{time},\"name\":\"transport:{name}\",\"data\":{{\"count\":{count},\"raw\":["
+            "\"name\":\"transport:{name}\",\"data\":{{\"count\":{},\"raw\":[",
+            full + usize::from(last > 0)
         );
-        let mut remaining = bytes;
-        for number in 0..count {
-            let length = remaining.min(each);
-            remaining -= length;
-            let comma = if number == 0 { "" } else { "," };
-            let _ = write!(line, "{comma}{{\"length\":{length}}}");
+        line.push_str(&format!("{{\"length\":{each}}},").repeat(full));
+        if last > 0 {
+            let _ = write!(line, "{{\"length\":{last}}},");
         }
-        line.push_str("]}}\n");
-        records.put(&[&[RECORD], line.as_bytes()])
+        line.pop(); // the last comma
+        line.push_str("]}}");
+        records.put(line.as_bytes(), &[])
     }
 
     /// Writes what is not on disk yet.
@@ -138,8 +136,12 @@ struct OfQuinn {
 
 impl Write for OfQuinn {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.record.extend_from_slice(bytes);
-        if bytes.last() == Some(&b'\n') {
+        if bytes == b"\n" {
             // The first is a header, which is there already.
             if std::mem::replace(&mut self.begun, true) {
                 let mut records = self.log.0.lock().expect("no holder panics");
@@ -147,7 +149,7 @@ impl Write for OfQuinn {
             }
             self.record.clear();
         }
-        Ok(bytes.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -161,34 +163,41 @@ struct Records {
     clock: Clock,
     /// The time from the reference time to the clock's start.
     offset_ns: u64,
+    /// The clock's newest time, and how it is written: many records have the same.
+    time: (u64, String),
 }
 
 impl Records {
     /// Writes quinn's record with its exact time.
     fn put_of_quinn(&mut self, record: &[u8]) -> io::Result<()> {
-        let text = std::str::from_utf8(record).map_err(io::Error::other)?;
-        let body = text.trim_matches(['\u{1e}', '\n']);
-        let rest = body.split_once(',').map_or("", |(_time, rest)| rest);
-        let time = self.time();
-        self.put(&[&[RECORD], b"{\"time\":", time.as_bytes(), b","])?;
-        match rest.split_once(METRICS) {
-            Some((name, metrics)) if name.starts_with(RECOVERY) => {
-                let (members, end) = metrics.split_once('}').unwrap_or((metrics, ""));
-                let corrected = in_milliseconds(members);
-                self.put(&[name.as_bytes(), METRICS.as_bytes(), corrected.as_bytes()])?;
-                self.put(&[b"}", end.as_bytes(), b"\n"])
-            }
-            _ => self.put(&[rest.as_bytes(), b"\n"]),
+        let own_time = record.iter().position(|byte| *byte == b',');
+        let rest = own_time.map_or(&[][..], |comma| &record[comma + 1..record.len() - 1]);
+        if !rest.starts_with(RECOVERY.as_bytes()) {
+            return self.put(rest, &[]);
         }
+        let text = std::str::from_utf8(rest).map_err(io::Error::other)?;
+        let (name, metrics) = text.split_once(METRICS).unwrap_or((text, ""));
+        let (members, end) = metrics.split_once('}').unwrap_or((metrics, ""));
+        let corrected = in_milliseconds(members);
+        let parts = [METRICS, &corrected, "}", end].map(str::as_bytes);
+        self.put(name.as_bytes(), &parts)
     }
 
-    /// Returns the clock's time in milliseconds since the reference time, with six decimals.
-    fn time(&self) -> String {
-        milliseconds(self.clock.shown_ns() + self.offset_ns)
-    }
-
-    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
-        parts.iter().try_for_each(|part| self.file.write_all(part))
+    /// Writes a record that happens now.
+    fn put(&mut self, first: &[u8], others: &[&[u8]]) -> io::Result<()> {
+        let shown_ns = self.clock.shown_ns();
+        if self.time.0 != shown_ns {
+            // In milliseconds since the reference time, with six decimals.
+            let time = milliseconds(shown_ns + self.offset_ns);
+            self.time = (shown_ns, format!("{{\"time\":{time},"));
+        }
+        self.file.write_all(&[RECORD])?;
+        self.file.write_all(self.time.1.as_bytes())?;
+        self.file.write_all(first)?;
+        for part in others {
+            self.file.write_all(part)?;
+        }
+        self.file.write_all(b"\n")
     }
 }
 

@@ -1,46 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The UDP socket of one end, with GSO and GRO: datagrams of one burst cost one system call.
 
-use std::io::{self, ErrorKind, IoSliceMut};
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use bytes::BytesMut;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::socket::{setsockopt, sockopt};
-use nix::sys::time::TimeSpec;
-use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
+use nix::sys::time::{TimeSpec, TimeVal};
+use quinn_udp::{EcnCodepoint, Transmit, UdpSocketState};
+
+use crate::arrivals::{Arrivals, Burst, Wait};
 
 /// RFC 9000 section 14: the smallest UDP payload that a path for QUIC carries.
 pub const LEAST_DATAGRAM_BYTES: usize = 1200;
 /// The largest burst of GSO: the largest UDP payload of IPv4.
 const MOST_BYTES: usize = 65_507;
-/// One burst of GRO.
-const BURST_BYTES: usize = 1 << 16;
 /// Both buffers of the socket: what arrives while nobody reads is not lost.
 const BUFFER_BYTES: usize = 8 << 20;
-
-/// A burst of datagrams of one size from one peer; the last may be shorter.
-#[derive(Debug)]
-pub struct Burst<'a> {
-    /// The peer.
-    pub from: SocketAddr,
-    /// The datagrams, one behind the other.
-    pub content: &'a [u8],
-    /// The size of each.
-    pub each: usize,
-    /// The ECN bits of the packets.
-    pub ecn: Option<EcnCodepoint>,
-}
+/// A read waits so long: one tick of Linux at 250 Hz, and until the next.
+const READING: TimeVal = TimeVal::new(0, 4000);
+/// A deadline that is so near has ppoll, which is exact to the nanosecond.
+const SOON: Duration = Duration::from_millis(20);
 
 /// A socket that sends and receives bursts.
 pub struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
-    buffers: Vec<BytesMut>,
+    arrivals: Arrivals,
+    /// The last read waited in vain.
+    idle: bool,
     mtu_bytes: u16,
     with_ecn: bool,
 }
@@ -61,11 +53,14 @@ impl Socket {
             setsockopt(&socket, sockopt::SndBuf, &BUFFER_BYTES).with_context(context)?;
         }
         let state = UdpSocketState::new((&socket).into()).with_context(context)?;
-        let buffers = vec![BytesMut::zeroed(BURST_BYTES); BATCH_SIZE];
+        socket.set_nonblocking(false).with_context(context)?;
+        setsockopt(&socket, sockopt::ReceiveTimeout, &READING).with_context(context)?;
+        setsockopt(&socket, sockopt::SendTimeout, &READING).with_context(context)?;
         Ok(Self {
             socket,
             state,
-            buffers,
+            arrivals: Arrivals::new(),
+            idle: false,
             mtu_bytes,
             with_ecn,
         })
@@ -116,67 +111,69 @@ impl Socket {
         }
     }
 
-    /// Takes the bursts that have arrived, as far as one call gives them; returns whether there may be more.
+    /// Waits until something arrives, `other` has something, the socket has space `to_send`, or `timeout` is over (none:
+    /// for ever). Returns how to [`Socket::receive`] what has arrived; none: nothing has.
     ///
-    /// # Errors
-    /// The socket fails, or `take` does.
-    pub fn receive(&mut self, mut take: impl FnMut(Burst) -> Result<()>) -> Result<bool> {
-        let mut metas = [RecvMeta::default(); BATCH_SIZE];
-        let mut slices: Vec<IoSliceMut> = self
-            .buffers
-            .iter_mut()
-            .map(|buffer| IoSliceMut::new(buffer))
-            .collect();
-        let count = match self
-            .state
-            .recv((&self.socket).into(), &mut slices, &mut metas)
-        {
-            Ok(count) => count,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::WouldBlock | ErrorKind::ConnectionRefused
-                ) =>
-            {
-                0
-            }
-            Err(error) => return Err(error).context("receiving by UDP"),
-        };
-        for (meta, buffer) in metas.iter().zip(&self.buffers).take(count) {
-            take(Burst {
-                from: meta.addr,
-                content: &buffer[..meta.len],
-                each: meta.stride,
-                ecn: meta.ecn,
-            })?;
-        }
-        Ok(count == BATCH_SIZE)
-    }
-
-    /// Sleeps until something arrives (or can be sent), `other` has something, or `timeout` is over (none: for ever);
-    /// returns whether something has arrived.
+    /// In virtual time system calls are what costs. While packets come again and again, the reading call waits by itself;
+    /// its time limit is coarse, so that a near deadline has ppoll.
     ///
     /// # Errors
     /// The system refuses to wait.
     pub fn wait(
-        &self,
+        &mut self,
         timeout: Option<Duration>,
         to_send: bool,
         other: Option<BorrowedFd>,
-    ) -> io::Result<bool> {
-        let events = if to_send {
-            PollFlags::POLLIN | PollFlags::POLLOUT
-        } else {
-            PollFlags::POLLIN
-        };
-        let mut watched = vec![PollFd::new(self.socket.as_fd(), events)];
-        watched.extend(other.map(|other| PollFd::new(other, PollFlags::POLLIN)));
-        match ppoll(&mut watched, timeout.map(TimeSpec::from_duration), None) {
-            Ok(_) => Ok(watched[0]
-                .revents()
-                .is_some_and(|found| found != PollFlags::POLLOUT && !found.is_empty())),
-            Err(Errno::EINTR) => Ok(false),
-            Err(error) => Err(error.into()),
+    ) -> io::Result<Option<Wait>> {
+        let later = timeout.is_none_or(|timeout| timeout > SOON);
+        if later && !self.idle && !to_send && other.is_none() {
+            return Ok(Some(Wait::ForOne));
         }
+        Ok(poll(self.socket.as_fd(), timeout, to_send, other)?.then_some(Wait::No))
+    }
+
+    /// Takes the bursts that have arrived.
+    ///
+    /// # Errors
+    /// The socket fails, or `take` does.
+    pub fn receive(
+        &mut self,
+        mut wait: Wait,
+        mut take: impl FnMut(Burst) -> Result<()>,
+    ) -> Result<()> {
+        let socket = self.socket.as_fd();
+        self.idle = true;
+        loop {
+            let count = self.arrivals.take(socket, wait, &mut take)?;
+            self.idle &= count == 0;
+            if count < Arrivals::MOST {
+                return Ok(());
+            }
+            wait = Wait::No; // what filled the memory of one call may have left some
+        }
+    }
+}
+
+/// Sleeps until something arrives (or can be sent), `other` has something, or `timeout` is over (none: for ever);
+/// returns whether something has arrived.
+fn poll(
+    socket: BorrowedFd,
+    timeout: Option<Duration>,
+    to_send: bool,
+    other: Option<BorrowedFd>,
+) -> io::Result<bool> {
+    let events = if to_send {
+        PollFlags::POLLIN | PollFlags::POLLOUT
+    } else {
+        PollFlags::POLLIN
+    };
+    let mut watched = vec![PollFd::new(socket, events)];
+    watched.extend(other.map(|other| PollFd::new(other, PollFlags::POLLIN)));
+    match ppoll(&mut watched, timeout.map(TimeSpec::from_duration), None) {
+        Ok(_) => Ok(watched[0]
+            .revents()
+            .is_some_and(|found| found != PollFlags::POLLOUT && !found.is_empty())),
+        Err(Errno::EINTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
