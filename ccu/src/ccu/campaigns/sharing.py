@@ -16,7 +16,7 @@ from ccu import congestion, scenarios
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.keeping import has, level_of
-from ccu.congestion import files
+from ccu.host import cc_files
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
@@ -76,7 +76,7 @@ def _is_determined(experiment: Experiment, sources: Mapping[str, Path]) -> bool:
 
 def _is_ours(source: Path) -> bool:
     """Return whether the revision determines the source of a congestion control."""
-    return not {files.SHIPPED, files.POLICIES}.isdisjoint(source.parents)
+    return not {cc_files.SHIPPED, cc_files.POLICIES}.isdisjoint(source.parents)
 
 
 def _has_our_sources(content: dict[str, Any], ours: Mapping[str, str]) -> bool:

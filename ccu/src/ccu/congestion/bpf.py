@@ -26,6 +26,7 @@ from ccu.congestion import files, native, parameters, verifier
 from ccu.congestion.compiler import first_error
 from ccu.congestion.kernel import own, registered
 from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
+from ccu.host import cc_files
 from ccu.host.setup import Setup
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 
@@ -40,7 +41,7 @@ def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
     old = [] if btf.control_has_ack() else ["OLD_CONG_CONTROL"]
     command = [
         *("clang", "-O2", "-g", "-Wall", "-target", "bpf", "-mcpu=v3"),
-        *("-I", str(files.SHIPPED), f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"),
+        *("-I", str(cc_files.SHIPPED), f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"),
         *(f"-D{one}" for one in (*old, *defines)),
         *("-c", str(source), "-o", str(to)),
     ]
@@ -71,7 +72,7 @@ class BpfSources(Provider):
 
     def sources(self) -> Mapping[str, Path]:
         """The user's folders go before the shipped one."""
-        return files.by_name(_SUFFIX)
+        return cc_files.by_name(_SUFFIX)
 
     def of_file(self, file: Path) -> Control:
         return Control(f"BPF program ({file.name})", obstacle())

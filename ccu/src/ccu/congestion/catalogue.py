@@ -11,8 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ccu.congestion import descriptions, files
+from ccu.congestion import descriptions
 from ccu.congestion.provider import Control, Provided, Provider, changed_values
+from ccu.host import cc_files
 from ccu.host.resources import Resources
 from ccu.host.setup import Setup
 from ccu.host.supervisor import Supervisor
@@ -69,14 +70,14 @@ def unavailable() -> dict[str, str]:
 
 
 def describe() -> dict[str, Control]:
-    """Return every congestion control by name; files in the folders of `files` by theirs."""
+    """Return every congestion control by name; files in the folders of `cc_files` by theirs."""
     controls = {name: control for name, (control, _) in _here().items()}
     for provider in _providers():
         known = provider.sources()
         if suffix := provider.suffix:
             controls |= {
                 name: provider.of_file(file)
-                for name, file in files.sources(suffix).items()
+                for name, file in cc_files.sources(suffix).items()
                 if name.removesuffix(suffix) not in known
             }
     return {name: descriptions.described(name, one) for name, one in controls.items()}
@@ -224,7 +225,7 @@ def _of_files(experiment: Experiment) -> dict[str, Provided]:
 
 
 def _of_file(name: str, written: str) -> Provided:
-    file = files.locate(written)
+    file = cc_files.locate(written)
     takers = [one for one in _providers() if one.suffix]
     for provider in takers:
         if provider.suffix and file.name.endswith(provider.suffix):

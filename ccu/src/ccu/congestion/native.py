@@ -12,9 +12,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from ccu.congestion import files
 from ccu.congestion.compiler import first_error
-from ccu.host import programs
+from ccu.host import cc_files, programs
 from ddu.console.problems import RefusedError, refusal
 from ddu.installation import data
 
@@ -73,7 +72,7 @@ def _module(name: str, source: Path, content: bytes, defines: tuple[str, ...]) -
         work = Path(folder, "source")
         work.mkdir()
         (work / source.name).write_bytes(content)
-        for header in files.SHIPPED.glob("*.h"):
+        for header in cc_files.SHIPPED.glob("*.h"):
             shutil.copyfile(header, work / header.name)
         (work / f"{own}.c").write_text(_REGISTRATION.format(source=source.name, ops=ops[1]))
         (work / "Kbuild").write_text(_KBUILD.format(module=own, defines=flags))

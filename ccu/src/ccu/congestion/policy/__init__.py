@@ -21,7 +21,7 @@ from ccu.congestion.provider import (
     VirtualReport,
     changed_values,
 )
-from ccu.host import policies
+from ccu.host import cc_files, policies
 from ccu.host.contain import Rights, contained
 from ccu.host.setup import Setup
 from ccu.spec.errors import RunFailed
@@ -44,7 +44,7 @@ class Policies(Provider):
 
     def sources(self) -> Mapping[str, Path]:
         """Policies in the folders of `files`; a name that a BPF source has is that one's."""
-        named = files.by_name(_SUFFIX)
+        named = cc_files.by_name(_SUFFIX)
         return {name: named[name] for name in sorted(named.keys() - bpf.provider.sources().keys())}
 
     def of_file(self, file: Path) -> Control:

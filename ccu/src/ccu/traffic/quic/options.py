@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from ccu.host import cc_files
 from ccu.spec import units
 from ccu.spec.traffic import TrafficOptions
-from ccu.traffic.quic import policy
 from ddu.console.problems import InvalidValue, invalid
 from ddu.console.suggestions import unknown
 
@@ -100,7 +100,7 @@ class Quic(TrafficOptions):
     def located_policy(self) -> Path | None:
         """Return the policy's file, which may be named without the folder of those that are
         there. Raises RefusedError."""
-        return policy.located(self.policy) if self.policy else None
+        return cc_files.locate(self.policy) if self.policy else None
 
     @property
     def most_bytes(self) -> int | None:

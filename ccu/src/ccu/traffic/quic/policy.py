@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A policy (docs/congestion-controls.md) that decides for QUIC: where it is, whether it can run,
-and the program beside the sender."""
+"""A policy (docs/congestion-controls.md) that decides for QUIC: whether it can run, and the program
+beside the sender."""
 
 from __future__ import annotations
 
@@ -13,22 +13,7 @@ from typing import Any
 
 from ccu.host import policies
 from ccu.spec.errors import RunFailed
-from ddu.console.problems import refusal
-from ddu.installation import data
 from ddu.run.integrity import sha256_of
-
-_SHIPPED = data("ccu", "cc/policies")
-
-
-def located(written: str) -> Path:
-    """Return the file that a user wrote: a path, or the name of one that is there. Raises
-    RefusedError."""
-    given = Path(written).expanduser()
-    for place in [given] if "/" in written else [given, _SHIPPED / written]:
-        if place.is_file():
-            return place.resolve()
-    what = "is a directory" if given.is_dir() else "no such file"
-    raise refusal(f"{written}: {what}", "name a policy, such as ./mine.py", key="cc")
 
 
 def words(file: Path, parameters: Sequence[str], *others: str) -> list[str]:
