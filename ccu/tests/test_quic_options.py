@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ccu.spec import traffic
@@ -44,6 +46,15 @@ def test_words_are_read_and_written_again(written: str, control: str, name: str)
 def test_mistakes_are_named(written: str, rule: str) -> None:
     with pytest.raises(ValueError, match=rule.replace("+", r"\+")):
         traffic.validated(written)
+
+
+def test_policies_lie_in_the_folders_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "mine.py"
+    own.touch()
+    monkeypatch.setenv("CCU_CC_PATH", str(tmp_path))
+    assert traffic.validated("quic:mine.py").located_policy() == own  # type: ignore[attr-defined]
 
 
 def test_a_path_that_is_too_narrow_for_quic_is_refused() -> None:
