@@ -427,3 +427,33 @@ def test_a_csv_that_cannot_be_played_is_refused(tmp_path: Path, text: str, rule:
     file.write_text(text)
     with pytest.raises(RefusedError, match=rule):
         FORMATS["csv"].read(file, ImportOptions("own"))
+
+
+DRIVE = "time,active interface,handover type\n"
+
+
+def test_a_drive_becomes_handovers_between_cells_of_its_generations(tmp_path: Path) -> None:
+    events = "10,4G,unknown\n15,4G,4t4\n20.5,NSA 5G,4t5\n30,SA 5G,5t5\n31,4G,5t4\n"
+    scenario = imported("drive", source(tmp_path, DRIVE + events), tmp_path / "made")
+    handovers = scenario["radio"]["handovers"]  # type: ignore[index]
+    assert [(one["t_s"], one["cell"]) for one in handovers] == [
+        (0.0, 0), (5.0, 1), (10.5, 2), (20.0, 3), (21.0, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ("5,4G,unknown\n4,4G,4t4\n", ":3: the event at 4 s comes after the one at 5 s"),
+        ("5,4G,unknown\n6,4G,5t4\n", ":3: the handover 5t4 begins in 5G, and the UE is in 4G"),
+        ("5,3G,unknown\n6,4G,4t4\n", ":2: '3G' is not an interface"),
+        ("5,4G,unknown\nx,4G,4t4\n", ":3: the time 'x' is not a number"),
+        ("5,4G,unknown\n6,4G,4to4\n", ":3: '4to4' is not a type of handover"),
+        ("", ": has no events"),
+    ],
+)
+def test_a_drive_that_cannot_have_been_is_refused(
+    events: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RefusedError, match=re.escape(f"measured.txt{message}")):
+        imported("drive", source(tmp_path, DRIVE + events), tmp_path / "made")

@@ -31,6 +31,7 @@ from ddu.run.manifest import Manifest, read_manifest
 from ddu.summary import summarise
 from ddu.tables.aligned import aligned_table
 from ddu.tables.flows import flows_table
+from ddu.tables.handovers import handovers_table
 from ddu.tables.mac import mac_table
 from ddu.tables.transport import grid, transport_table
 
@@ -75,6 +76,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     delays = None if recording.delays is None else explained_packets(recording.delays, flows)
     aligned, given = aligned_table(run, flows, transport, mac, bins, delays)
     run = replace(run, alignment=_with_columns(run.alignment, given))
+    handovers = handovers_table(run.radio_events, aligned, flows, bins)
     tables = {
         "flows": flows_table(run, flows),
         "transport": transport,
@@ -83,8 +85,8 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     }
     return Analysis(
         {name: _stamped(table, "clocks", run) for name, table in tables.items()}
-        | _source_tables(run, mac, bins, delays),
-        summarise(run, flows, aligned, mac, bins),
+        | _source_tables(run, mac, handovers, bins, delays),
+        summarise(run, flows, aligned, mac, handovers, bins),
     )
 
 
@@ -137,10 +139,15 @@ def _with_columns(
 
 
 def _source_tables(
-    run: AlignedRun, mac: pd.DataFrame | None, bins: Bins, delays: pd.DataFrame | None
+    run: AlignedRun,
+    mac: pd.DataFrame | None,
+    handovers: pd.DataFrame | None,
+    bins: Bins,
+    delays: pd.DataFrame | None,
 ) -> dict[str, pd.DataFrame]:
     sources = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, "events": run.events}
     sources |= {"iperf3": run.iperf3, "delays": delays, **run.tables}
+    sources |= {"radio_events": run.radio_events, "handovers": handovers}
     tables = {}
     for name, table in sources.items():
         if table is None:

@@ -14,6 +14,7 @@ from ddu.checks import cross_checks, verdict
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import summary_metrics
 from ddu.metrics.declared.radio import technologies
+from ddu.metrics.mobility import mobility
 from ddu.metrics.views import FlowView, RunView
 from ddu.one_sided import arrivals_source, unseen
 
@@ -26,6 +27,7 @@ def summarise(
     flows: Sequence[ObservedFlow],
     aligned: pd.DataFrame,
     mac: pd.DataFrame | None,
+    handovers: pd.DataFrame | None,
     bins: Bins,
 ) -> dict[str, Any]:
     """Return every key of docs/metrics.md; null where it was not measured."""
@@ -50,6 +52,7 @@ def summarise(
         "bin_ms": bins.width_ns / 1e6,
         **{each.name: each.of_run(view) for each in summary_metrics() if each.of_run},
         **({} if shares is None else {"technology_ratio": shares}),
+        **({} if handovers is None else {"mobility": mobility(run.radio_events, handovers)}),
         "flows": [_flow(FlowView(run, *each)) for each in _with_rows(flows, aligned)],
         "cross_checks": checks,
         **({} if run.events is None else {"events_count": _events(run.events)}),

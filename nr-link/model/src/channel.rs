@@ -10,6 +10,7 @@
 //! RSRP is a measurement: the power over the 20 PRBs of the SSB, sampled every 20 ms and filtered
 //! by layer 3 of the UE. The SINR is the exact instantaneous value of each group of PRBs.
 
+mod cells;
 mod fading;
 mod large_scale;
 mod odometer;
@@ -82,6 +83,8 @@ pub struct Channel {
     rsrp: Arc<RsrpMeter>,
     ss_pbch_block_power_dbm: f64,
     evm_power: f64,
+    carrier_hz: f64,
+    individual_offset_db: f64,
 }
 
 impl Channel {
@@ -105,9 +108,17 @@ impl Channel {
         grids: &[Grid],
         seed: u64,
     ) -> Result<Vec<Self>, Problem> {
+        Self::with_streams(scenario, grids, Streams::new(seed))
+    }
+
+    fn with_streams(
+        scenario: &Scenario,
+        grids: &[Grid],
+        streams: Streams,
+    ) -> Result<Vec<Self>, Problem> {
         let mut channels: Vec<Self> = Vec::with_capacity(grids.len());
         for (grid, carrier) in grids.iter().zip(0..) {
-            let streams = Streams::on_carrier(seed, carrier);
+            let streams = streams.on_carrier(carrier);
             channels.push(match channels.first() {
                 Some(primary) if grid.has_levels_of(&grids[0]) => {
                     primary.with_own_fading(scenario, grid, &streams)
@@ -122,16 +133,24 @@ impl Channel {
     /// independent; that of the first pair is [`Channel::new`]'s. Taps read from a file are those of every pair.
     ///
     /// # Errors
-    /// As [`Channel::new`].
+    /// As [`Channel::new`]; the scenario has several cells.
     pub fn on_antennas(
         scenario: &Scenario,
         grid: &Grid,
         seed: u64,
         pairs: u64,
     ) -> Result<Vec<Self>, Problem> {
+        if scenario.cells().len() > 1 {
+            return Err(violation!(
+                "the scenario has several cells, and the channel of samples has one",
+                "Choose a scenario with one cell"
+            )
+            .at_key("radio.cells"));
+        }
         let first = Self::new(scenario, grid, seed)?;
+        let streams = Streams::new(seed);
         let others = (1..pairs)
-            .map(|pair| first.with_own_fading(scenario, grid, &Streams::on_antennas(seed, pair)));
+            .map(|pair| first.with_own_fading(scenario, grid, &streams.on_antennas(pair)));
         Ok(std::iter::once(first.clone()).chain(others).collect())
     }
 
@@ -180,6 +199,8 @@ impl Channel {
             evm_power: radio
                 .tx_evm_percent
                 .map_or(0.0, |evm| (evm.get() / 100.0).powi(2)),
+            carrier_hz: grid.carrier_hz,
+            individual_offset_db: 0.0,
         })
     }
 
@@ -199,13 +220,80 @@ impl Channel {
         self.levels.noise_ul_dbm(position)
     }
 
+    /// Returns the centre frequency, Hz.
+    pub(crate) fn carrier_hz(&self) -> f64 {
+        self.carrier_hz
+    }
+
+    /// Returns cellIndividualOffset of the cell, dB.
+    pub(crate) fn individual_offset_db(&self) -> f64 {
+        self.individual_offset_db
+    }
+
+    /// Returns whether another cell's carrier has the same frequency.
+    pub(crate) fn shares_frequency(&self, other: &Self) -> bool {
+        self.carrier_hz == other.carrier_hz
+    }
+
+    /// Returns the power of one SSB at `t`, unfiltered, dBm per resource element.
+    pub(crate) fn ssb_rsrp_dbm(&self, t: Nanos) -> f64 {
+        let Some(position) = self.ticks.position(t) else {
+            return NO_SIGNAL_DBM;
+        };
+        let faded = self.multipath.ssb_power(self.moment(position));
+        (self.levels.signal_dbm(position) + from_ratio(faded)).max(NO_SIGNAL_DBM)
+    }
+
+    /// Adds the power that is received at `t` in each group of PRBs that is `active`, mW per resource element.
+    pub(crate) fn add_received_mw(
+        &self,
+        t: Nanos,
+        received_mw: &mut [f64],
+        active: impl Fn(usize) -> bool,
+    ) {
+        let Some(position) = self.ticks.position(t) else {
+            return;
+        };
+        let signal_mw = to_ratio(self.levels.signal_dbm(position));
+        let mut group = 0;
+        self.multipath.each_group(self.moment(position), |power| {
+            if active(group) {
+                received_mw[group] += signal_mw * power;
+            }
+            group += 1;
+        });
+    }
+
+    /// Adds interference of this power in each group of PRBs to what was observed at `t`.
+    pub(crate) fn add_interference(
+        &self,
+        t: Nanos,
+        interference_mw: &[f64],
+        seen: &mut Observation,
+    ) {
+        let Some(position) = self.ticks.position(t) else {
+            return;
+        };
+        let noise_mw = to_ratio(self.levels.noise_dbm(position));
+        for (sinr_db, interference_mw) in seen.sinr_db.iter_mut().zip(interference_mw) {
+            let disturbed = to_ratio(f64::from(*sinr_db)).recip();
+            let noise = disturbed - self.evm_power; // relative to the signal
+            let sinr = (disturbed + noise * interference_mw / noise_mw).recip();
+            *sinr_db = (from_ratio(sinr) as f32).max(LOWEST_SINR_DB);
+        }
+    }
+
+    fn moment(&self, position: time_grid::GridPosition) -> Moment {
+        Moment {
+            t_s: position.t_s,
+            distance_m: self.odometer.distance_m(position.t_s),
+        }
+    }
+
     fn observe_at(&self, position: time_grid::GridPosition, seen: &mut Observation) {
         let signal_dbm = self.levels.signal_dbm(position);
         let snr = to_ratio(signal_dbm - self.levels.noise_dbm(position));
-        let moment = Moment {
-            t_s: position.t_s,
-            distance_m: self.odometer.distance_m(position.t_s),
-        };
+        let moment = self.moment(position);
         seen.rsrp_dbm = self.rsrp.at(position);
         seen.sinr_db.clear();
         let mut sum = 0.0;

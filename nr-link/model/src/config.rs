@@ -6,6 +6,7 @@
 
 mod change;
 mod gnb;
+mod handover;
 mod path;
 mod queue;
 mod radio;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::scenario::QueueLimit;
 pub use change::Change;
 pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2026_W11, Receiver, Reserved};
+pub use handover::{Event, Handover, HandoverKind, LinkFailure};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::Queue;
 pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink};
@@ -139,4 +141,11 @@ pub struct Output {
     pub delays: Option<PathBuf>,
     /// File of transport blocks; `None`: they are not recorded.
     pub mac_pcap: Option<PathBuf>,
+}
+
+impl Output {
+    /// Returns the file of events of the UEs' connections, beside that of MAC samples.
+    pub fn radio_events(&self) -> PathBuf {
+        self.mac.with_file_name("radio-events.jsonl")
+    }
 }

@@ -45,7 +45,7 @@ pub enum Part {
     Rlc,
     /// Earlier data that RLC or PDCP waits for, so that packets stay in order.
     Order,
-    /// A change of the serving cell.
+    /// A change of the serving cell, or none: what was on its way then, and what waits for the target or crosses Xn.
     Handover,
     /// A real radio in the model's place, which states no reasons.
     Radio,

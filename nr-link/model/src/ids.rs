@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Identifiers of UEs, carriers and HARQ processes.
+//! Identifiers of UEs, cells, carriers and HARQ processes.
 
 use std::fmt;
 
@@ -12,6 +12,10 @@ impl fmt::Display for UeId {
         self.0.fmt(f)
     }
 }
+
+/// A cell: its index in the scenario, from 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CellId(pub usize);
 
 /// A component carrier: its index in the configuration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -6,6 +6,8 @@ mod changes;
 mod contents;
 mod endpoints;
 mod mac_delay;
+mod mobile;
+mod mobility;
 mod radio_access;
 mod source;
 mod trace_driven;
@@ -16,6 +18,7 @@ use crate::mac::pdu::MacPdu;
 use crate::packet::UePacket;
 use crate::path::CrossTotals;
 use crate::problem::Problem;
+use crate::radio_events::RadioEvent;
 use crate::samples::MacSample;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
@@ -202,6 +205,17 @@ impl<T> Link<T> {
     /// Removes the samples of the intervals that have ended, in order of time and UE.
     pub fn samples(&mut self) -> std::vec::Drain<'_, MacSample> {
         self.samples.drain(..)
+    }
+
+    /// Removes the events of the UEs' connections until the last `advance`, in order of time; there are none with one
+    /// cell.
+    pub fn radio_events(&mut self) -> Vec<RadioEvent> {
+        self.access.radio_events()
+    }
+
+    /// Returns the number of cells; over a capacity trace, 1.
+    pub fn cells(&self) -> usize {
+        self.access.cells()
     }
 
     /// Slots since the start, of the carrier with the shortest slots; over a capacity trace, milliseconds.

@@ -15,6 +15,7 @@ pub(crate) mod power;
 pub(crate) mod report;
 pub(crate) mod scheduler;
 pub(crate) mod serving;
+pub(crate) mod surroundings;
 pub(crate) mod timing;
 pub(crate) mod ue;
 pub(crate) mod uplink;

@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     BlockError = 2,
     /// Drops and marks of queue management.
     EarlyDrop = 3,
+    /// Loss of messages of RRC.
+    Signalling = 4,
 }
 
 /// A random number stream.

@@ -18,7 +18,7 @@ use crate::delays::Part;
 use crate::headers::{SHORTEST_SEGMENT_BYTES, segment_bytes};
 use crate::time::Timeline;
 use crate::{Nanos, Packet};
-pub(crate) use buffer::{Buffer, Waiting};
+pub(crate) use buffer::{Buffer, Queued, Waiting};
 use reassembly::Reassembly;
 use transit::Transit;
 
@@ -70,11 +70,20 @@ struct Sent<T> {
     sent: Nanos,
     /// Offset after the packet's last byte.
     end: u64,
+    /// Whether the sender has it no longer: the source of a handover did not forward it.
+    abandoned: bool,
 }
 
 impl<T> Sent<T> {
     fn start(&self) -> u64 {
         self.end - u64::from(self.packet.bytes)
+    }
+
+    fn span(&self) -> Span {
+        Span {
+            start: self.start(),
+            end: self.end,
+        }
     }
 }
 
@@ -108,8 +117,11 @@ pub(crate) struct Rlc<T> {
     next: u64,
     /// Spans to retransmit, each with the time from which it may be sent.
     retransmissions: VecDeque<(Nanos, Span)>,
-    /// Gaps that the receiver gives up, by time (unacknowledged mode).
+    /// Gaps that the receiver gives up, by time (unacknowledged mode, or t-Reordering).
     expiring: Timeline<Span>,
+    /// Gaps whose t-Reordering starts when data after them is received.
+    gaps: Vec<Span>,
+    t_reordering: Nanos,
     reassembly: Reassembly,
     /// The account of how the stream crossed the radio, of a link that explains delays.
     transit: Option<Box<Transit>>,
@@ -126,6 +138,8 @@ impl<T> Rlc<T> {
             next: 0,
             retransmissions: VecDeque::new(),
             expiring: Timeline::default(),
+            gaps: Vec::new(),
+            t_reordering: 0,
             reassembly: Reassembly::default(),
             transit: None,
             left: 0,
@@ -237,12 +251,13 @@ impl<T> Rlc<T> {
 
     fn take_from_head(&mut self, part: u32, now: Nanos) {
         self.next += u64::from(part);
-        if let Some(Waiting { packet, queued }) = self.buffer.send(part, now) {
+        if let Some(Waiting { packet, queued, .. }) = self.buffer.send(part, now) {
             self.sent.push_back(Sent {
                 packet,
                 queued,
                 sent: now,
                 end: self.next,
+                abandoned: false,
             });
         }
     }
@@ -332,6 +347,9 @@ impl<T> Rlc<T> {
         if let Some(transit) = &mut self.transit {
             transit.receive(span, due, decoded);
         }
+        for gap in self.gaps.drain(..) {
+            self.expiring.push(decoded + self.t_reordering, gap);
+        }
         self.reassembly.receive(span, decoded);
     }
 
@@ -372,6 +390,118 @@ impl<T> Rlc<T> {
             left,
             complete,
         })
+    }
+}
+
+/// The fate of the packets that the receiver lacks at a handover.
+pub(crate) enum Lacking<'a> {
+    /// They are retransmitted: the function returns when the sender has a packet of so many bytes. `keeps` is whether
+    /// the receiver keeps complete packets that wait for others.
+    Retransmitted {
+        keeps: bool,
+        ready: &'a mut dyn FnMut(u32) -> Nanos,
+    },
+    /// The sender has none of them any more. In acknowledged mode the receiver waits for them until t-Reordering expires.
+    Lost {
+        queue_too: bool,
+        t_reordering: Nanos,
+    },
+}
+
+impl<T> Rlc<T> {
+    /// Re-establishes the entity and PDCP above it, at `now` (TS 38.322 clause 5.1.2, TS 38.323 clause 5.1.2): the parts
+    /// of incomplete packets are discarded. PDCP's status report keeps complete packets from being retransmitted. Returns
+    /// the IP bytes of packets that are to be retransmitted, or that are lost.
+    pub fn reestablish(&mut self, lacking: Lacking, now: Nanos) -> u64 {
+        self.retransmissions.clear();
+        self.expiring = Timeline::default();
+        self.gaps.clear();
+        self.next -= u64::from(self.buffer.take_back());
+        if let Some(transit) = &mut self.transit {
+            transit.take_back(self.next);
+        }
+        self.reassembly.forget(Span {
+            start: self.next,
+            end: u64::MAX,
+        });
+        match lacking {
+            Lacking::Retransmitted { keeps, ready } => self.retransmit_lacking(keeps, ready, now),
+            Lacking::Lost {
+                queue_too,
+                t_reordering,
+            } => {
+                self.t_reordering = t_reordering;
+                if queue_too {
+                    self.abandon_queue(now);
+                }
+                self.lose_lacking(now)
+            }
+        }
+    }
+
+    fn retransmit_lacking(
+        &mut self,
+        keeps: bool,
+        ready: &mut dyn FnMut(u32) -> Nanos,
+        now: Nanos,
+    ) -> u64 {
+        let mut bytes = 0;
+        for sent in &self.sent {
+            let span = sent.span();
+            let complete = self.reassembly.has(span);
+            if complete && keeps {
+                continue;
+            }
+            if sent.abandoned {
+                self.reassembly.forget(span);
+                self.reassembly.lose(span, now);
+                continue;
+            }
+            self.reassembly.forget(span);
+            if let Some(transit) = &mut self.transit {
+                transit.interrupt(span);
+            }
+            self.retransmissions.push_back((ready(span.bytes()), span));
+            bytes += u64::from(span.bytes());
+        }
+        bytes
+    }
+
+    fn lose_lacking(&mut self, now: Nanos) -> u64 {
+        let mut bytes = 0;
+        for sent in &mut self.sent {
+            let span = sent.span();
+            if self.reassembly.has(span) {
+                continue;
+            }
+            if !std::mem::replace(&mut sent.abandoned, true) {
+                bytes += u64::from(span.bytes());
+            }
+            self.reassembly.forget(span);
+            match self.mode {
+                RlcMode::Acknowledged { .. } => self.gaps.push(span),
+                RlcMode::Unacknowledged { .. } => self.reassembly.lose(span, now),
+            }
+        }
+        bytes
+    }
+
+    /// Moves the buffer's packets to those that were sent and will be lost, as if the source had sent them: they have sequence numbers.
+    fn abandon_queue(&mut self, now: Nanos) {
+        for Queued { waiting, .. } in self.buffer.take_all(now) {
+            self.next += u64::from(waiting.packet.bytes);
+            self.sent.push_back(Sent {
+                packet: waiting.packet,
+                queued: waiting.queued,
+                sent: now,
+                end: self.next,
+                abandoned: false,
+            });
+        }
+    }
+
+    pub fn is_acknowledged_mode(&self) -> bool {
+        matches!(self.mode, RlcMode::Acknowledged { .. })
     }
 }
 

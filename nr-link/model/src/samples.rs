@@ -12,6 +12,7 @@ use crate::mac::bearer::Bearer;
 use crate::mac::cell::Cell;
 use crate::mac::ue::Ue;
 use crate::rlc::Buffer;
+use crate::rrc::Connection;
 
 pub use csv::{csv_columns, csv_header};
 
@@ -67,6 +68,42 @@ pub struct RadioSample {
     pub rssi_dbm: Option<f64>,
     /// Index of the MCS table, 0 to 2.
     pub mcs_table: u8,
+    /// The UE among several cells; `None` with one.
+    pub mobility: Option<MobilitySample>,
+}
+
+/// The connection of a UE among several cells at the interval's end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MobilitySample {
+    /// The cell that serves the UE, or did so last.
+    pub cell: usize,
+    /// Whether it does so at this time.
+    pub state: ConnectionState,
+    /// Filtered SS-RSRP of each cell, dBm.
+    pub cells_rsrp_dbm: Vec<Option<f64>>,
+}
+
+/// Whether a UE can send and receive data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ConnectionState {
+    /// A cell serves it.
+    Connected = 0,
+    /// None does: it is being handed over, or re-establishes its connection.
+    Interrupted = 1,
+}
+
+impl MobilitySample {
+    pub(crate) fn take(connection: &Connection) -> Self {
+        Self {
+            cell: connection.serving().0,
+            state: match connection.is_served() {
+                true => ConnectionState::Connected,
+                false => ConnectionState::Interrupted,
+            },
+            cells_rsrp_dbm: connection.rsrp_dbm().collect(),
+        }
+    }
 }
 
 /// The values of one direction in a sample.
@@ -94,13 +131,19 @@ pub struct DirectionSample {
 }
 
 impl MacSample {
-    /// Ends the interval of a UE with a radio channel, and returns its sample.
-    pub(crate) fn for_ue<T>(ue: &mut Ue<T>, cell: &Cell, start: Nanos, end: Nanos) -> Self {
+    /// Ends the interval of a UE with a radio channel, and returns its sample. Among several cells it has a `connection`.
+    pub(crate) fn for_ue<T>(
+        ue: &mut Ue<T>,
+        cell: &Cell,
+        connection: Option<&Connection>,
+        start: Nanos,
+        end: Nanos,
+    ) -> Self {
         Self {
             start,
             duration: end - start,
             ue: ue.id,
-            radio: Some(RadioSample::take(ue, cell)),
+            radio: Some(RadioSample::take(ue, cell, connection)),
             directions: PerDirection {
                 dl: DirectionSample::for_bearer(&mut ue.dl),
                 ul: DirectionSample::for_bearer(&mut ue.ul),
@@ -129,7 +172,7 @@ impl MacSample {
 }
 
 impl RadioSample {
-    fn take<T>(ue: &mut Ue<T>, cell: &Cell) -> Self {
+    fn take<T>(ue: &mut Ue<T>, cell: &Cell, connection: Option<&Connection>) -> Self {
         let gauges = ue.take_gauges();
         let report = ue.primary().csi.in_force();
         let cqi = report.map(|report| report.cqi);
@@ -147,6 +190,7 @@ impl RadioSample {
             pcmax_dbm: cell.radio.uplink.pcmax_dbm,
             rssi_dbm: gauges.rssi_dbm.get(),
             mcs_table: cell.radio.mcs_table.index(),
+            mobility: connection.map(MobilitySample::take),
         }
     }
 }

@@ -6,8 +6,12 @@
 //! reading: every value of these types obeys its rule, and a [`Problem`](crate::Problem) has file,
 //! line, key, rule and fix.
 
+mod blockage;
 mod capacity;
+mod cell;
+mod cells;
 mod data;
+mod level;
 mod link;
 mod mobility;
 mod path;
@@ -21,17 +25,18 @@ mod series;
 mod table;
 mod tap_series;
 
+pub use blockage::Blocker;
 pub(crate) use capacity::Curve;
 pub use capacity::{Capacity, Rate, trace};
+pub use cell::{Cell, MeasuredHandover};
+pub use level::Level;
 pub use link::{LinkDuplex, LinkHint, LinkSpecial, LinkTdd};
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{CrossTraffic, Path, PathDirection, QueueLimit, Queues};
 pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
 pub(crate) use quantity::MOST_MBPS;
 pub use quantity::{Decibel, Delay, Loss, NonNegative, Percent, Positive, Ratio};
-pub use radio::{
-    Blocker, CarrierRange, Fading, Level, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile,
-};
+pub use radio::{CarrierRange, Fading, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile};
 pub use series::{Point, Series, SeriesFile};
 pub use table::Table;
 pub use tap_series::TapSeries;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use nr_link_model::mac_pcap;
 use nr_link_model::samples::csv_header;
-use nr_link_model::{MacPdu, MacSample, Nanos};
+use nr_link_model::{MacPdu, MacSample, Nanos, RadioEvent};
 use serde_json::Value;
 
 use crate::trust::Observed;
@@ -89,15 +89,20 @@ pub struct Output {
     link: Table,
     pdus: Option<Table>,
     summary: PathBuf,
+    events: PathBuf,
     handed_over_utc_ns: i64,
 }
 
 impl Output {
-    /// Creates the files, or truncates them; their directories must exist. The summary stays empty
-    /// until the end.
-    pub fn create(paths: &nr_link_model::config::Output) -> Result<Self> {
+    /// Creates the files of a link with so many cells, or truncates them; their directories must exist. The summary
+    /// stays empty until the end. The file of radio events is created with the first of them.
+    pub fn create(paths: &nr_link_model::config::Output, cells: usize) -> Result<Self> {
+        let events = paths.radio_events();
+        if events.exists() {
+            std::fs::remove_file(&events).with_context(|| cannot_write(&events))?;
+        }
         File::create(&paths.summary).with_context(|| cannot_write(&paths.summary))?;
-        let mac = Table::create(&paths.mac, &csv_header())?;
+        let mac = Table::create(&paths.mac, &csv_header(cells))?;
         let link = Table::create(&paths.link, LINK_HEADER)?;
         let pdus = paths.mac_pcap.as_deref();
         Ok(Self {
@@ -105,6 +110,7 @@ impl Output {
             link,
             pdus: pdus.map(Table::mac_pcap).transpose()?,
             summary: paths.summary.clone(),
+            events,
             handed_over_utc_ns: 0,
         })
     }
@@ -120,6 +126,22 @@ impl Output {
             Some(pdus) => pdus.write(|file| pdu.write_pcap(start_utc_ns, file)),
             None => Ok(()),
         }
+    }
+
+    /// Adds lines to radio-events.jsonl.
+    pub fn radio_events(&mut self, events: &[RadioEvent], start_utc_ns: i64) -> Result<()> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for event in events {
+            serde_json::to_writer(&mut lines, &event.at_utc(start_utc_ns))?;
+            lines.push(b'\n');
+        }
+        let mut file = File::options();
+        let file = file.append(true).create(true).open(&self.events);
+        file.and_then(|mut file| file.write_all(&lines))
+            .with_context(|| cannot_write(&self.events))
     }
 
     /// Adds a row to link.csv, and writes all buffered rows when it is time.

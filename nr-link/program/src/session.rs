@@ -90,7 +90,7 @@ impl Session {
         for (number, tun) in devices.iter().enumerate() {
             waker.add(tun, number)?;
         }
-        let output = Output::create(&config.output)?;
+        let output = Output::create(&config.output, link.cells())?;
         let explained = config.output.delays.as_deref().map(Explained::create);
         let explained = explained.transpose()?;
         if explained.is_some() {
@@ -327,6 +327,8 @@ impl Session {
         for pdu in self.link.mac_pdus() {
             self.output.pdu(&pdu, start_utc_ns)?;
         }
+        let events = self.link.radio_events();
+        self.output.radio_events(&events, start_utc_ns)?;
         self.explained.as_mut().map_or(Ok(()), Explained::check)?;
         let whole_intervals = (now / self.config.sample_interval) * self.config.sample_interval;
         let end = if whole_intervals > self.interval_start {

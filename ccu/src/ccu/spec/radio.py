@@ -49,6 +49,23 @@ def read_rlc(text: object) -> object:
     return text if isinstance(text, dict) else {"mode": text}
 
 
+def read_handover(text: object) -> object:
+    """Return the configuration of a kind of handover."""
+    return text if isinstance(text, dict) else {"kind": "off" if text is False else text}
+
+
+def read_load(text: object) -> object:
+    """Return a share of resources: `0.5`, or `50%`."""
+    if isinstance(text, bool) or not isinstance(text, (int, float, str)):
+        raise invalid(f"{text!r} is not a load", "write a share between 0 and 1, such as 0.5")
+    word = str(text).strip()
+    try:
+        return float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+    except ValueError:
+        fix = "write a share between 0 and 1, such as 0.5"
+        raise invalid(f"{text!r} is not a load", fix) from None
+
+
 def read_carriers(text: object) -> object:
     """Return the secondary carriers beside the primary one: all of one kind."""
     match = re.fullmatch(r"\d+", str(text).strip())
@@ -92,6 +109,16 @@ class ShortForms(Value):
         str | None,
         _short("Component carriers, all like the first.", read_carriers,
                "integer", "string", unset="1", example="8"),
+    ] = None  # fmt: skip
+    handover: Annotated[
+        str | None,
+        _short("Handover between the scenario's cells: a3, cho, daps, ltm or off.", read_handover,
+               "string", "object", "boolean", unset="a3", example="cho"),
+    ] = None  # fmt: skip
+    neighbour_load: Annotated[
+        str | None,
+        _short("Share of resources in which each neighbour cell sends, which interferes.",
+               read_load, "number", "string", unset="0", example="0.5"),
     ] = None  # fmt: skip
 
 

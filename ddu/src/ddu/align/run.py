@@ -58,6 +58,8 @@ class AlignedRun:
     """The records of congestion controls, by their names."""
     events: pd.DataFrame | None
     """The changes that a phone went through: handovers, technologies."""
+    radio_events: pd.DataFrame | None
+    """The events of the UEs' connections, as the link wrote them."""
     iperf3: pd.DataFrame | None
     """The intervals that both ends report."""
     tables: Mapping[str, pd.DataFrame]
@@ -158,6 +160,7 @@ def aligned_run(
             if (own := kept[_trace_source(name)]) is not None
         },
         events=radio.events,
+        radio_events=recording.radio_events,
         iperf3=recording.iperf3.table if recording.iperf3 else None,
         tables=tables,
         alignment=alignment,

@@ -36,7 +36,7 @@ _OWN: tuple[Sequence[Metric], ...] = (
 
 PER_FLOW = "flow."
 """Prefix of the mean of a number over the data flows of a run, as campaigns use it."""
-_OPEN = ("technology_ratio.", "events_count.", "alignment.")
+_OPEN = ("technology_ratio.", "events_count.", "mobility.", "alignment.")
 """Prefixes of numbers whose names depend on the sources of the run."""
 _OF_EXPERIMENT = ("schema_version", "prb", "bin_ms")
 """Numbers of summary.json that are not measured."""

@@ -20,6 +20,7 @@ from ddu.readers.format import SourceTable
 from ddu.readers.formats import read_source
 from ddu.readers.iperf3 import read_iperf3_files
 from ddu.readers.logs import LogTable
+from ddu.readers.nr_link_events import read_radio_events
 from ddu.readers.nr_link_flows import read_nr_link_flows
 from ddu.readers.packets.connections import Wanted
 from ddu.readers.packets.implementations import Reader
@@ -62,6 +63,8 @@ class Recording:
     delays: pd.DataFrame | None
     """The link's account of each packet's delay."""
     iperf3: SourceTable | None
+    radio_events: pd.DataFrame | None
+    """The events of the UEs' connections: handovers, radio link failures."""
     tables: Mapping[str, SourceTable]
     """Logs that become a table of their own, by its name."""
     faults: tuple[str, ...]
@@ -109,6 +112,7 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         sockets=sockets,
         delays=files.delays(),
         iperf3=read_nr_link_flows(path / "raw") or read_iperf3_files(path / "raw"),
+        radio_events=read_radio_events(path / "raw"),
         tables={**tables, **quic},
         faults=tuple(files.faults),
     )

@@ -37,6 +37,17 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Band:
+    """A range of x behind the curves, such as the time in a cell."""
+
+    begin: float
+    end: float
+    colour: str
+    name: str = ""
+    opacity: float = 0.12
+
+
+@dataclass(frozen=True)
 class Plot:
     """A plot area with two axes."""
 
@@ -50,6 +61,7 @@ class Plot:
     x_names: Sequence[str] = ()
     """Names of the positions 0, 1, … of an x axis that has no numbers."""
     marks: Sequence[Mark] = ()
+    bands: Sequence[Band] = ()
 
 
 @dataclass(frozen=True)

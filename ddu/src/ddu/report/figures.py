@@ -13,6 +13,7 @@ import pandas as pd
 
 from ddu.report.delay_parts import delay_parts
 from ddu.report.figure import Figure, Mark, Plot, Series
+from ddu.report.mobility import bands_of, event_marks, unnamed
 from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows, sequence
 from ddu.report.series import distribution, thinned
 from ddu.report.wider_bins import DRAWN_MS, factors, in_wider_bins
@@ -41,7 +42,9 @@ def figures(
     """Return the figures that the run has data for, by name; `marks`: what happened when."""
     aligned = tables["aligned"]
     made = {
-        "timeline": timeline(aligned, direction, marks),
+        "timeline": timeline(
+            aligned, direction, [*marks, *event_marks(aligned, tables.get("radio_events"))]
+        ),
         "delay-parts": delay_parts(aligned),
         "channel-paths": channel_paths(aligned),
         "radio-cdf": radio_cdf(tables.get("mac"), direction),
@@ -54,16 +57,24 @@ def figures(
 def timeline(aligned: pd.DataFrame, direction: str, marks: Sequence[Mark] = ()) -> Figure:
     """Return all columns with a panel under each other (after Hercules, figure 5).
 
-    In bins of 200 ms, and in the run's own to switch to.
+    In bins of 200 ms, and in the run's own to switch to; in front of the cells in which the UE was.
     """
     own_ms = _bin_ms(aligned)
     bins_count = len(aligned) // max(aligned["flow"].nunique(), 1)
     drawn, narrow = factors(own_ms, bins_count, aligned["flow"].nunique())
     chosen = panels(aligned, direction)
-    figure = _timeline(aligned, chosen, own_ms, drawn, marks)
-    if narrow == drawn:
-        return figure
-    return replace(figure, narrower=_timeline(aligned, chosen, own_ms, narrow, marks))
+    bands = bands_of(aligned)
+
+    def in_bins(factor: int) -> Figure:
+        figure = _timeline(aligned, chosen, own_ms, factor, marks)
+        plots = [
+            replace(plot, bands=bands if index == 0 else unnamed(bands))
+            for index, plot in enumerate(figure.plots)
+        ]
+        return replace(figure, plots=plots)
+
+    figure = in_bins(drawn)
+    return figure if narrow == drawn else replace(figure, narrower=in_bins(narrow))
 
 
 def _timeline(

@@ -12,6 +12,7 @@ from ddu.report import svg, templates
 from ddu.report.figure import Mark
 from ddu.report.figures import CAPTIONS, figures
 from ddu.report.largest import largest
+from ddu.report.mobility import handover_rows
 from ddu.report.numbers import accounts, flow_rows, headlines, run_rows
 from ddu.report.palette import colours_of_flows
 from ddu.report.templates import inlined, live_figures, templates_of
@@ -49,6 +50,7 @@ def write_report(
         headlines=headlines(summary),
         run_rows=run_rows(summary),
         figures=[(name, CAPTIONS[name], inlined(image)) for name, image in images.items()],
+        handovers=handover_rows(tables.get("handovers")),
         flows=flows,
         colours=colours_of_flows({flow["id"]: flow["cc"] for flow in flows}),
         flow_rows=flow_rows(flows),

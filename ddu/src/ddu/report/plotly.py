@@ -103,6 +103,8 @@ def _layout(figure: Figure, across: int) -> dict[str, Any]:
             layout[f"xaxis{number}"] = _axis(plot.x_label) | {
                 "domain": [area.left, area.right], "anchor": f"y{number}",
             }  # fmt: skip
+        if shapes := _shapes(plot, number, "x" if figure.shared_x else f"x{number}"):
+            layout.setdefault("shapes", []).extend(shapes)
         if plot.title:
             layout["annotations"].append(_title(plot, area))
         for mark in plot.marks:
@@ -113,6 +115,19 @@ def _layout(figure: Figure, across: int) -> dict[str, Any]:
         last = f"y{_number(len(figure.plots) - 1)}"
         layout["xaxis"] = _axis(figure.plots[-1].x_label) | {"anchor": last}
     return layout
+
+
+def _shapes(plot: Plot, number: str, x_axis: str) -> list[dict[str, Any]]:
+    """Return the bands behind the curves of a plot."""
+    across: dict[str, Any] = {"xref": x_axis, "yref": f"y{number} domain", "y0": 0, "y1": 1}
+    return [
+        across
+        | {
+            "type": "rect", "layer": "below", "line": {"width": 0}, "x0": band.begin,
+            "x1": band.end, "fillcolor": band.colour, "opacity": band.opacity,
+        }
+        for band in plot.bands
+    ]  # fmt: skip
 
 
 def _line_at(mark: Mark) -> dict[str, Any]:

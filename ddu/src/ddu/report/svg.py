@@ -95,6 +95,7 @@ def _plot(plot: Plot, at: Area, shared_x: tuple[float, float] | None) -> Iterato
     x = _Scale(*(shared_x or _x_range([plot])), at.left, at.right)
     low, high = _range([_extremes(series, axis=1) for series in plot.series])
     y = _Scale(min(low, 0.0) if plot.y_from_zero else low, high, at.bottom, at.top)
+    yield from _bands(plot, x, at)
     for tick in y.ticks(4):
         (py,) = y.px(np.array([tick]))
         yield _grid(at.left, py, at.right, py)
@@ -123,6 +124,18 @@ def _marks(plot: Plot, x: _Scale, at: Area) -> Iterator[str]:
         dash = f'stroke-dasharray="{_DASHES["dash"]}"'
         yield f'<path d="M{px:.1f} {at.bottom:.1f}L{px:.1f} {at.top:.1f}" stroke="{INK}" {dash}/>'
         yield _text(px + 4, at.top + 11, mark.text, "start", INK)
+
+
+def _bands(plot: Plot, x: _Scale, at: Area) -> Iterator[str]:
+    """Yield the bands, with their names on top."""
+    for band in plot.bands:
+        begin, end = np.clip(x.px(np.array([band.begin, band.end])), at.left, at.right)
+        if end <= begin:
+            continue
+        path = f"M{begin:.1f} {at.bottom:.1f}V{at.top:.1f}H{end:.1f}V{at.bottom:.1f}Z"
+        yield f'<path d="{path}" fill="{band.colour}" fill-opacity="{band.opacity:g}"/>'
+        if band.name and end - begin > 6.2 * len(band.name):
+            yield _text(begin + 3, at.top + 10, band.name, "start", MUTED)
 
 
 def _x_ticks(plot: Plot, x: _Scale, at: Area) -> Iterator[str]:

@@ -37,6 +37,8 @@ TABLES = {
     "sockets": ("time", "addresses", "sockets"),
     "cc": ("time",),
     "events": ("time", "events"),
+    "radio_events": ("time", "radio_events"),
+    "handovers": ("time", "radio_events", "handovers"),
     "delay_cdf": ("flow", "distribution"),
     "delays": ("time", "flow", "packet_delays"),
     "iperf3": ("time", "flow", "iperf3"),

@@ -63,7 +63,7 @@ impl<T> TraceBearer<T> {
         self.due.filter(|&next| next == due)?;
         self.begin = self.end();
         let (bytes, sent) = self.buffer.head()?;
-        let Waiting { packet, queued } = self.buffer.send(bytes - sent, due)?;
+        let Waiting { packet, queued, .. } = self.buffer.send(bytes - sent, due)?;
         let overhead_bytes = u64::from(self.supply.overhead_bytes());
         self.counters.totals.bytes += u64::from(bytes) + overhead_bytes;
         self.counters.totals.header_bytes += overhead_bytes;

@@ -18,6 +18,7 @@ const THERMAL_DBM_PER_HZ: f64 = -173.975;
 /// Signal and noise of a resource element, dBm, with one entry per tick.
 #[derive(Debug, Clone)]
 pub(super) struct Levels {
+    mean_dbm: Vec<f32>,
     signal_dbm: Vec<f32>,
     noise_dbm: Floor,
     noise_ul_dbm: Floor,
@@ -58,6 +59,7 @@ impl Levels {
             signal_dbm: signal_dbm.collect(),
             noise_dbm: floor(&radio.noise),
             noise_ul_dbm: floor(radio.noise_ul.as_ref().unwrap_or(&radio.noise)),
+            mean_dbm,
         })
     }
 
@@ -69,6 +71,11 @@ impl Levels {
     /// Returns the received power before fading at each tick.
     pub fn signals_dbm(&self) -> &[f32] {
         &self.signal_dbm
+    }
+
+    /// Returns the mean SNR at a tick, before shadowing and blockage, dB.
+    pub fn mean_snr_db(&self, tick: usize) -> f64 {
+        f64::from(self.mean_dbm[tick]) - self.noise_dbm.at_tick(tick)
     }
 
     /// Returns noise and interference at the UE.
@@ -107,6 +114,13 @@ impl Floor {
                         .collect(),
                 )
             }
+        }
+    }
+
+    fn at_tick(&self, tick: usize) -> f64 {
+        match self {
+            Self::Constant(dbm) => *dbm,
+            Self::PerTick(table) => f64::from(table[tick]),
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The distance that the UE has moved, and its position.
 
-use libm::hypot;
+use libm::{atan2, hypot};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::random_streams::{Purpose, Streams};
@@ -51,7 +51,18 @@ impl Odometer {
 
     /// Returns the distance on the ground between UE and origin at `t_s`, m.
     pub fn to_origin_m(&self, t_s: f64) -> f64 {
-        hypot(
+        let (x_m, y_m) = self.position_m(t_s);
+        hypot(x_m, y_m)
+    }
+
+    /// Returns the direction from the origin to the UE at `t_s`, degrees clockwise from north.
+    pub fn bearing_deg(&self, t_s: f64) -> f64 {
+        let (x_m, y_m) = self.position_m(t_s);
+        atan2(x_m, y_m).to_degrees()
+    }
+
+    fn position_m(&self, t_s: f64) -> (f64, f64) {
+        (
             self.between(t_s, |waypoint| waypoint.x_m),
             self.between(t_s, |waypoint| waypoint.y_m),
         )

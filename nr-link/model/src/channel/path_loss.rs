@@ -27,13 +27,24 @@ pub(super) struct PathLoss {
 }
 
 impl PathLoss {
+    /// Returns the distances that table 7.4.1-1 covers, m.
+    pub fn range_m(&self) -> (f64, f64) {
+        match self.environment {
+            Environment::Rma => (10.0, 10_000.0),
+            Environment::Uma | Environment::Umi => (10.0, 5_000.0),
+            Environment::Inh => (1.0, 150.0),
+        }
+    }
+
     /// Checks that table 7.4.1-1 covers the geometry at a distance of `ground_m`.
     pub fn check(&self, ground_m: f64) -> Result<(), Violation> {
-        let (ghz, ue_m, gnb_m, distance_m) = match self.environment {
-            Environment::Rma => (0.5..=30.0, 1.0..=10.0, 10.0..=150.0, 10.0..=10_000.0),
-            Environment::Uma => (0.5..=100.0, 1.5..=13.0, 10.0..=50.0, 10.0..=5_000.0),
-            Environment::Umi => (0.5..=100.0, 1.5..=22.5, 3.0..=20.0, 10.0..=5_000.0),
-            Environment::Inh => (0.5..=100.0, 1.0..=3.0, 2.0..=6.0, 1.0..=150.0),
+        let (nearest_m, farthest_m) = self.range_m();
+        let distance_m = nearest_m..=farthest_m;
+        let (ghz, ue_m, gnb_m) = match self.environment {
+            Environment::Rma => (0.5..=30.0, 1.0..=10.0, 10.0..=150.0),
+            Environment::Uma => (0.5..=100.0, 1.5..=13.0, 10.0..=50.0),
+            Environment::Umi => (0.5..=100.0, 1.5..=22.5, 3.0..=20.0),
+            Environment::Inh => (0.5..=100.0, 1.0..=3.0, 2.0..=6.0),
         };
         let rules = [
             ("carrier, GHz", self.carrier_hz / 1e9, ghz),

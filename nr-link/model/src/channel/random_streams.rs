@@ -21,6 +21,8 @@ pub(super) struct Streams {
     seed: u64,
     /// Number of the fading among those that are independent of each other.
     fading: u64,
+    cell: u64,
+    site: u64,
 }
 
 /// The first number of a fading between another pair of antennas; those below are of carriers.
@@ -28,36 +30,48 @@ const ANTENNAS: u64 = 1 << 16;
 
 impl Streams {
     pub fn new(seed: u64) -> Self {
-        Self::on_carrier(seed, 0)
+        Self {
+            seed,
+            fading: 0,
+            cell: 0,
+            site: 0,
+        }
     }
 
     /// Makes the streams of a component carrier: fading has its own, everything else that of the
     /// primary carrier, 0.
-    pub fn on_carrier(seed: u64, carrier: u64) -> Self {
+    pub fn on_carrier(self, carrier: u64) -> Self {
         Self {
-            seed,
             fading: carrier,
+            ..self
         }
     }
 
     /// Makes the streams of a pair of antennas: fading has its own, everything else that of the first pair, 0.
-    pub fn on_antennas(seed: u64, pair: u64) -> Self {
+    pub fn on_antennas(self, pair: u64) -> Self {
         Self {
-            seed,
             fading: match pair {
                 0 => 0,
                 pair => ANTENNAS + pair,
             },
+            ..self
         }
     }
 
+    /// Makes the streams of a cell: fading has its own, the large-scale processes those of its site, and the UE's
+    /// movement that of cell 0.
+    pub fn to_cell(self, cell: u64, site: u64) -> Self {
+        Self { cell, site, ..self }
+    }
+
     pub fn of(&self, purpose: Purpose) -> ChaCha8Rng {
-        let fading = match purpose {
-            Purpose::Fading => self.fading,
-            _ => 0,
+        let (cell, fading) = match purpose {
+            Purpose::Fading => (self.cell, self.fading),
+            Purpose::Motion => (0, 0),
+            Purpose::Shadowing | Purpose::ShadowingNlos | Purpose::LineOfSight => (self.site, 0),
         };
         let mut stream = ChaCha8Rng::seed_from_u64(self.seed);
-        stream.set_stream((fading << 8) | purpose as u64);
+        stream.set_stream((cell << 32) | (fading << 8) | purpose as u64);
         stream
     }
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::config::{Gnb, GnbProfile, PerDirection};
+use crate::config::{Gnb, GnbProfile, Handover, PerDirection};
 use crate::packet::Direction;
 use crate::radio::{Duplex, Grid, McsTable, Numerology};
 
@@ -36,6 +36,12 @@ pub struct RadioConfig {
     pub uplink: Uplink,
     /// The behaviour of the gNB that the standard leaves open.
     pub gnb_profile: GnbProfile,
+    /// Handover between several cells.
+    pub handover: Handover,
+    /// The share of resources in which each cell that does not serve a UE transmits, 0 to 1.
+    pub neighbour_load: f64,
+    /// Whether a key is given that has no meaning with one cell.
+    pub needs_cells: bool,
 }
 
 impl RadioConfig {

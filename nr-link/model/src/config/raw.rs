@@ -12,9 +12,10 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::GnbProfile;
+use super::handover::RawHandover;
 use crate::aqm::RawAqm;
 use crate::radio::McsTable;
-use crate::scenario::{LinkDuplex as Duplex, PathDirection, Positive};
+use crate::scenario::{LinkDuplex as Duplex, PathDirection, Positive, Ratio};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) enum Schema {
@@ -95,6 +96,10 @@ pub(super) struct Radio {
     pub rlc: Rlc,
     #[serde(default)]
     pub uplink: Uplink,
+    /// Handover between the cells of the scenario.
+    pub handover: Option<RawHandover>,
+    /// The share of resources in which each cell that does not serve a UE transmits. Default: 0.
+    pub neighbour_load: Option<Ratio>,
 }
 
 /// Secondary component carriers, all alike; absent keys have the value of the primary one.

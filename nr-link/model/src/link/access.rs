@@ -10,6 +10,7 @@ use crate::counters::{Counters, Totals};
 use crate::ids::UeId;
 use crate::mac::pdu::MacPdu;
 use crate::problem::{Problem, violation};
+use crate::radio_events::RadioEvent;
 use crate::rlc::Buffer;
 use crate::samples::MacSample;
 use crate::{Direction, Nanos, Packet};
@@ -31,10 +32,11 @@ impl<T> Access<T> {
             .at_key("devices.ue"));
         }
         Ok(match source {
-            Source::Radio(channels) => {
+            Source::Radio(radios) => {
                 let radio = config.radio()?;
                 let carriers = radio.carriers.len();
-                if let Some(other) = channels.iter().find(|each| each.len() != carriers) {
+                let mut cells = radios.iter().flat_map(|radio| &radio.channels);
+                if let Some(other) = cells.find(|each| each.len() != carriers) {
                     let channels = other.len();
                     return Err(violation!(
                         "a UE has {channels} channels, and the link {carriers} component carriers",
@@ -42,7 +44,7 @@ impl<T> Access<T> {
                     )
                     .at_key("radio.secondary"));
                 }
-                Self::Radio(Box::new(RadioAccess::new(config, radio, channels)))
+                Self::Radio(Box::new(RadioAccess::new(config, radio, radios)))
             }
             Source::Capacity(supplies) => Self::TraceDriven(TraceDriven::new(config, supplies)),
         })
@@ -148,6 +150,20 @@ impl<T> Access<T> {
         match self {
             Self::Radio(radio) => radio.packets(ue, direction).for_each(each),
             Self::TraceDriven(trace) => trace.packets(ue, direction).for_each(each),
+        }
+    }
+
+    pub fn radio_events(&mut self) -> Vec<RadioEvent> {
+        match self {
+            Self::Radio(radio) => radio.events(),
+            Self::TraceDriven(_) => Vec::new(),
+        }
+    }
+
+    pub fn cells(&self) -> usize {
+        match self {
+            Self::Radio(radio) => radio.cells(),
+            Self::TraceDriven(_) => 1,
         }
     }
 

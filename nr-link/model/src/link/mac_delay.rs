@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::access::Access;
+use super::source::UeRadio;
 use super::{Link, Source};
 use crate::channel::Channel;
 use crate::config::{PathConfig, PerDirection, RadioConfig, ResolvedConfig, Uplink};
@@ -89,5 +90,6 @@ fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
     let scenario = Scenario::parse(CLEAR, Path::new("clear.yaml")).expect("the scenario is valid");
     let grids: Vec<_> = radio.grids().collect();
     let channels = Channel::on_carriers(&scenario, &grids, 0).expect("it needs no geometry");
-    Link::new(&config, Source::Radio(vec![channels])).expect("one channel for each carrier")
+    Link::new(&config, Source::Radio(vec![UeRadio::in_one_cell(channels)]))
+        .expect("one channel for each carrier")
 }

@@ -7,10 +7,11 @@
 use std::collections::VecDeque;
 
 use super::endpoints::Endpoints;
-use crate::channel::Channel;
+use super::mobile::{Mobile, mobiles};
+use super::source::UeRadio;
 use crate::config::{PerDirection, RadioConfig, ResolvedConfig};
 use crate::delays::Part;
-use crate::ids::{CarrierId, UeId};
+use crate::ids::{CarrierId, CellId, UeId};
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::{Cell, CellSlot};
 use crate::mac::grants::Grant;
@@ -18,18 +19,23 @@ use crate::mac::pdu::MacPdu;
 use crate::mac::scheduler::Scheduler;
 use crate::mac::ue::Ue;
 use crate::packet::UePacket;
+use crate::radio_events::RadioEvent;
 use crate::samples::MacSample;
 use crate::time::Slot;
 use crate::{Direction, Nanos, Packet};
 
 #[derive(Debug)]
 pub(super) struct RadioAccess<T> {
-    cell: Cell,
-    ues: Vec<Ue<T>>,
-    /// One entry for each carrier.
+    pub(super) cell: Cell,
+    pub(super) ues: Vec<Ue<T>>,
+    /// The UEs' connections and their data among several cells; empty with one cell.
+    pub(super) mobiles: Vec<Mobile<T>>,
+    pub(super) events: Vec<RadioEvent>,
+    carriers: usize,
+    /// One entry for each cell and carrier, those of the first cell first.
     schedulers: Vec<PerDirection<Scheduler>>,
     /// One entry for each carrier, in order of slots.
-    grants: Vec<VecDeque<Grant>>,
+    pub(super) grants: Vec<VecDeque<Grant>>,
     next_tick: u64,
     /// Whether each UE has a retransmission in this slot. Kept so that no slot allocates memory.
     retransmits: Vec<bool>,
@@ -38,31 +44,64 @@ pub(super) struct RadioAccess<T> {
 }
 
 impl<T> RadioAccess<T> {
-    /// Makes the access link with the channels of each UE, one for each carrier.
-    pub fn new(config: &ResolvedConfig, radio: &RadioConfig, channels: Vec<Vec<Channel>>) -> Self {
-        let ues = channels
+    /// Makes the access link with the radio of each UE.
+    pub fn new(config: &ResolvedConfig, radio: &RadioConfig, radios: Vec<UeRadio>) -> Self {
+        let cells = radios.first().map_or(1, |radio| radio.channels.len());
+        let prescribed: Vec<_> = radios
+            .iter()
+            .map(|radio| radio.prescribed.clone())
+            .collect();
+        let ues = radios
             .into_iter()
             .enumerate()
-            .map(|(index, channels)| Ue::new(UeId(index), config, radio, channels));
+            .map(|(index, own)| Ue::new(UeId(index), config, radio, own.channels));
         let ues: Vec<_> = ues.collect();
         let cell = Cell::new(radio, config.mtu_bytes);
         let scheduler = |carrier, direction| {
             let quantum = cell.whole_slot(carrier, direction).size();
             Scheduler::new(radio.scheduler, ues.len(), quantum)
         };
-        let schedulers = CarrierId::all(radio.carriers.len()).map(|carrier| PerDirection {
+        let carriers = radio.carriers.len();
+        let of_cells = (0..cells).flat_map(|_| CarrierId::all(carriers));
+        let schedulers = of_cells.map(|carrier| PerDirection {
             dl: scheduler(carrier, Direction::Downlink),
             ul: scheduler(carrier, Direction::Uplink),
         });
-        Self {
+        let mut access = Self {
             schedulers: schedulers.collect(),
+            carriers,
+            mobiles: mobiles(radio, &ues, prescribed),
+            events: Vec::new(),
             cell,
             grants: radio.carriers.iter().map(|_| VecDeque::new()).collect(),
             next_tick: 0,
             retransmits: vec![false; ues.len()],
             explains: false,
             ues,
+        };
+        access.select_cells();
+        for index in 0..access.ues.len() {
+            if let Some(cell) = access.ues[index].cell {
+                access.attach(cell, UeId(index));
+            }
         }
+        access
+    }
+
+    /// Returns the schedulers of a cell, one for each carrier.
+    pub(super) fn cell_schedulers(&mut self, cell: CellId) -> &mut [PerDirection<Scheduler>] {
+        let first = cell.0 * self.carriers;
+        &mut self.schedulers[first..first + self.carriers]
+    }
+
+    /// Returns the number of cells.
+    pub fn cells(&self) -> usize {
+        self.schedulers.len() / self.carriers
+    }
+
+    /// Removes the events since the last call.
+    pub fn events(&mut self) -> Vec<RadioEvent> {
+        std::mem::take(&mut self.events)
     }
 
     /// Begins to account for why packets wait.
@@ -126,7 +165,11 @@ impl<T> RadioAccess<T> {
     pub fn next_work(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         let busy = !ends.from_ues.is_empty()
             || self.grants.iter().any(|grants| !grants.is_empty())
-            || self.ues.iter().any(|ue| !ue.is_idle());
+            || self.ues.iter().any(|ue| !ue.is_idle())
+            || self
+                .mobiles
+                .iter()
+                .any(|mobile| !mobile.forwarding.is_idle());
         let slot = match (busy, ends.path_dl.next()) {
             (true, _) => Some(self.next_slot()),
             (false, Some(arrives)) => {
@@ -155,24 +198,25 @@ impl<T> RadioAccess<T> {
         let tick = self.next_tick;
         self.next_tick += 1;
         self.admit(start, ends);
+        self.run_connections(start);
         for ue in &mut self.ues {
             ue.measure(&self.cell, tick);
         }
-        for carrier in CarrierId::all(self.schedulers.len()) {
-            if let Some(slot) = self.cell.timing.slot_at(carrier, tick) {
-                self.serve_downlink(carrier, slot, ends);
+        for index in 0..self.schedulers.len() {
+            if let Some(slot) = self.cell.timing.slot_at(self.carrier(index), tick) {
+                self.serve_downlink(index, slot, ends);
             }
         }
         for nth in 0.. {
             let mut any = false;
-            for carrier in CarrierId::all(self.schedulers.len()) {
-                any |= self.grant_uplink(carrier, tick, nth, ends);
+            for index in 0..self.schedulers.len() {
+                any |= self.grant_uplink(index, tick, nth, ends);
             }
             if !any {
                 break;
             }
         }
-        for carrier in CarrierId::all(self.schedulers.len()) {
+        for carrier in CarrierId::all(self.carriers) {
             if let Some(slot) = self.cell.timing.slot_at(carrier, tick) {
                 self.serve_uplink(carrier, slot, ends);
             }
@@ -191,27 +235,46 @@ impl<T> RadioAccess<T> {
 
     /// Ends the slots of all carriers that start now in the accounts of why packets wait.
     fn explain_slot(&mut self, start: Nanos, tick: u64) {
-        let carries_data = CarrierId::all(self.schedulers.len()).any(|carrier| {
+        let carries_data = CarrierId::all(self.carriers).any(|carrier| {
             let slot = self.cell.timing.slot_at(carrier, tick);
             let free = |slot| self.cell.resources(carrier, slot, Direction::Uplink);
             slot.and_then(free).is_some()
         });
         for ue in &mut self.ues {
+            if ue.cell.is_none() {
+                ue.dl.rlc.buffer.note(Part::Handover);
+                ue.ul.rlc.buffer.note(Part::Handover);
+            }
             let uplink = ue.uplink_wait(start, carries_data);
             ue.dl.rlc.buffer.end_slot(start, Part::Slot);
             ue.ul.rlc.buffer.end_slot(start, uplink);
         }
     }
 
+    /// Returns the carrier of a scheduler.
+    fn carrier(&self, scheduler: usize) -> CarrierId {
+        CarrierId(scheduler % self.carriers)
+    }
+
     /// Returns one sample for each UE.
     pub fn sample(&mut self, start: Nanos, end: Nanos) -> impl Iterator<Item = MacSample> {
         let cell = &self.cell;
+        let mobiles = &self.mobiles;
         let samples = self.ues.iter_mut();
-        samples.map(move |ue| MacSample::for_ue(ue, cell, start, end))
+        samples.map(move |ue| {
+            let mobile = mobiles.get(ue.id.0);
+            let connection = mobile.map(|mobile| &mobile.connection);
+            MacSample::for_ue(ue, cell, connection, start, end)
+        })
     }
 
     pub fn packets(&self, ue: UeId, direction: Direction) -> impl Iterator<Item = &Packet<T>> {
-        self.bearer(ue, direction).rlc.packets()
+        let down = direction == Direction::Downlink;
+        let mobile = self.mobiles.get(ue.0).filter(|_| down);
+        let forwarded = mobile
+            .into_iter()
+            .flat_map(|mobile| mobile.forwarding.packets());
+        self.bearer(ue, direction).rlc.packets().chain(forwarded)
     }
 
     pub fn ues(&self) -> usize {
@@ -242,7 +305,13 @@ impl<T> RadioAccess<T> {
 
     fn admit_downlink(&mut self, by: Nanos, ends: &mut Endpoints<T>) {
         while let Some((arrived, UePacket { ue, packet })) = ends.path_dl.leave(by) {
-            self.ues[ue.0].dl.rlc.buffer.offer(packet, arrived);
+            match self.mobiles.get_mut(ue.0) {
+                None => self.ues[ue.0].dl.rlc.buffer.offer(packet, arrived),
+                Some(mobile) => mobile.admit(&mut self.ues[ue.0], packet, arrived),
+            }
+        }
+        for (ue, mobile) in self.ues.iter_mut().zip(&mut self.mobiles) {
+            mobile.receive(ue, by);
         }
     }
 
@@ -252,7 +321,8 @@ impl<T> RadioAccess<T> {
         }
     }
 
-    fn serve_downlink(&mut self, carrier: CarrierId, slot: Slot, ends: &mut Endpoints<T>) {
+    fn serve_downlink(&mut self, scheduler: usize, slot: Slot, ends: &mut Endpoints<T>) {
+        let carrier = self.carrier(scheduler);
         let Self {
             cell,
             ues,
@@ -268,7 +338,7 @@ impl<T> RadioAccess<T> {
             carrier,
             slot,
         };
-        let (scheduler, received) = (&mut schedulers[carrier.0].dl, &mut ends.to_ues);
+        let (scheduler, received) = (&mut schedulers[scheduler].dl, &mut ends.to_ues);
         let whole = free.prb;
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_downlink(at);
@@ -298,15 +368,16 @@ impl<T> RadioAccess<T> {
         scheduler.end_slot();
     }
 
-    /// Grants the `nth` of the uplink slots that the carrier's slot grants which starts with `tick`; returns false if
-    /// there is none.
+    /// Grants the `nth` of the uplink slots that the slot of the scheduler's carrier grants which starts with `tick`;
+    /// returns false if there is none.
     fn grant_uplink(
         &mut self,
-        carrier: CarrierId,
+        scheduler: usize,
         tick: u64,
         nth: usize,
         ends: &mut Endpoints<T>,
     ) -> bool {
+        let carrier = self.carrier(scheduler);
         let Self {
             cell,
             ues,
@@ -330,7 +401,7 @@ impl<T> RadioAccess<T> {
             carrier,
             slot,
         };
-        let (scheduler, grants) = (&mut schedulers[carrier.0].ul, &mut grants[carrier.0]);
+        let (scheduler, grants) = (&mut schedulers[scheduler].ul, &mut grants[carrier.0]);
         let whole = free.prb;
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_uplink(now);

@@ -11,13 +11,33 @@ use crate::config::{PerDirection, ResolvedConfig};
 use crate::packet::Direction;
 use crate::problem::{Problem, violation};
 use crate::radio::Grid;
+use crate::rrc::Prescribed;
 use crate::scenario::{Capacity, Scenario};
+
+/// The radio of one UE.
+#[derive(Debug, Clone)]
+pub struct UeRadio {
+    /// Its channel to each cell, on each component carrier.
+    pub(super) channels: Vec<Vec<Channel>>,
+    /// The handovers that the scenario prescribes.
+    pub(super) prescribed: Option<Prescribed>,
+}
+
+impl UeRadio {
+    /// Makes the radio of a UE in one cell, with its channel on each component carrier.
+    pub(super) fn in_one_cell(channels: Vec<Channel>) -> Self {
+        Self {
+            channels: vec![channels],
+            prescribed: None,
+        }
+    }
+}
 
 /// The capacity of each UE, in the order of UEs.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// A radio channel for each component carrier, on which the MAC provides the capacity.
-    Radio(Vec<Vec<Channel>>),
+    /// Radio channels, on which the MAC provides the capacity.
+    Radio(Vec<UeRadio>),
     /// Capacity that the scenario specifies directly.
     Capacity(Vec<PerDirection<Supply>>),
 }
@@ -51,7 +71,7 @@ impl Source {
             .filter_map(|scenario| scenario.capacity.as_ref());
         let capacities: Vec<&Capacity> = capacities.collect();
         if capacities.is_empty() {
-            return channels(scenarios, config).map(Self::Radio);
+            return radios(scenarios, config).map(Self::Radio);
         }
         if capacities.len() < scenarios.len() {
             return Err(violation!(
@@ -79,7 +99,7 @@ impl Source {
     /// Returns the number of UEs.
     pub(super) fn ues(&self) -> usize {
         match self {
-            Self::Radio(channels) => channels.len(),
+            Self::Radio(radios) => radios.len(),
             Self::Capacity(supplies) => supplies.len(),
         }
     }
@@ -155,10 +175,15 @@ fn scenarios(config: &ResolvedConfig) -> Result<Vec<Scenario>, Problem> {
     Ok(scenarios)
 }
 
-/// Makes a source with one channel for each UE, for a link with one carrier.
+/// Makes a source with one channel for each UE, for a link with one cell and carrier.
 impl From<Vec<Channel>> for Source {
     fn from(channels: Vec<Channel>) -> Self {
-        Self::Radio(channels.into_iter().map(|channel| vec![channel]).collect())
+        let channels = channels.into_iter();
+        Self::Radio(
+            channels
+                .map(|channel| UeRadio::in_one_cell(vec![channel]))
+                .collect(),
+        )
     }
 }
 
@@ -173,13 +198,39 @@ fn supplies(
     })
 }
 
-fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<Channel>>, Problem> {
-    let grids: Vec<Grid> = config.radio()?.grids().collect();
-    let channels = scenarios.iter().enumerate().map(|(ue, scenario)| {
-        Channel::on_carriers(scenario, &grids, seed(scenario, config, ue))
-            .map_err(|problem| problem.or_in_file(&config.ues[ue].scenario))
+fn radios(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<UeRadio>, Problem> {
+    let cells = |scenario: &Scenario| scenario.cells().to_vec();
+    if let Some(other) = scenarios
+        .iter()
+        .position(|one| cells(one) != cells(&scenarios[0]))
+    {
+        return Err(violation!(
+            "the scenarios of UEs have different cells",
+            "Place the same cells in each"
+        )
+        .at_key("radio.cells")
+        .or_in_file(&config.ues[other].scenario));
+    }
+    let radio = config.radio()?;
+    if radio.needs_cells && scenarios.iter().all(|one| one.cells().len() < 2) {
+        return Err(violation!(
+            "the scenario has one cell, and radio.handover and radio.neighbour_load are about several",
+            "Leave them out, or choose a scenario with cells, such as corridor"
+        )
+        .at_key("radio.handover")
+        .or_in_file(&config.file));
+    }
+    let grids: Vec<Grid> = radio.grids().collect();
+    let radios = scenarios.iter().enumerate().map(|(ue, scenario)| {
+        let channels = Channel::to_cells(scenario, &grids, seed(scenario, config, ue))
+            .map_err(|problem| problem.or_in_file(&config.ues[ue].scenario))?;
+        let prescribed = Prescribed::by(scenario);
+        Ok(UeRadio {
+            channels,
+            prescribed,
+        })
     });
-    channels.collect()
+    radios.collect()
 }
 
 /// Returns the seed from which a UE's channel or capacity is drawn.

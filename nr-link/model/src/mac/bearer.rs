@@ -88,6 +88,12 @@ impl<T> Bearer<T> {
         }
     }
 
+    /// Counts a packet as lost that no sender has any more.
+    pub fn lose(&mut self, packet: &Packet<T>) {
+        self.counters.totals.rlc_losses += 1;
+        self.counters.totals.rlc_lost_bytes += u64::from(packet.bytes);
+    }
+
     /// Returns the next packet that leaves RLC, and when. Packets that were given up in part are counted as lost.
     pub fn depart(&mut self) -> Option<(Nanos, Packet<T>)> {
         while let Some(Reassembled {
@@ -103,8 +109,7 @@ impl<T> Bearer<T> {
                     .count_departure(packet.bytes, queued, sent, left);
                 return Some((left, packet));
             }
-            self.counters.totals.rlc_losses += 1;
-            self.counters.totals.rlc_lost_bytes += u64::from(packet.bytes);
+            self.lose(&packet);
         }
         None
     }

@@ -81,9 +81,10 @@ impl Csi {
         }
     }
 
-    /// Returns whether the UE measures in this slot.
+    /// Returns whether the UE measures in this slot: in one of each period, and in its first one in a cell.
     pub fn measures(&self, slot: Slot) -> bool {
-        slot.0.is_multiple_of(self.period)
+        let first = self.in_force.is_none() && self.pending.is_empty();
+        first || slot.0.is_multiple_of(self.period)
     }
 
     /// Makes the report of this slot from the UE's observation.

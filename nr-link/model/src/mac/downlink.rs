@@ -155,6 +155,10 @@ impl<T> Ue<T> {
             ..
         } = serving;
         channel.observe(at.start(), observation);
+        if let Some(own) = self.cell {
+            self.surroundings
+                .interfere(own, carrier, at.start(), observation);
+        }
         cell.layers
             .dl
             .divide(&mut observation.sinr_db, transmission.block.layers);

@@ -40,7 +40,7 @@ struct Candidate {
 /// The queue of deficit round robin.
 #[derive(Debug)]
 struct RoundRobin {
-    /// All UEs, the next one first.
+    /// All UEs of the cell, the next one first.
     ues: Vec<UeId>,
     /// The resources that each UE may take until it goes to the end, symbols × PRBs; above 0.
     credit: Vec<i64>,
@@ -51,7 +51,7 @@ struct RoundRobin {
 impl RoundRobin {
     fn new(ues: usize, quantum: u32) -> Self {
         Self {
-            ues: (0..ues).map(UeId).collect(),
+            ues: Vec::with_capacity(ues),
             credit: vec![i64::from(quantum); ues],
             quantum: i64::from(quantum),
         }
@@ -74,7 +74,7 @@ impl RoundRobin {
 }
 
 impl Scheduler {
-    /// Makes a scheduler for `ues` UEs on a carrier whose whole slot has `quantum` symbols × PRBs.
+    /// Makes a scheduler without UEs, which may have up to `ues`, on a carrier whose whole slot has `quantum` symbols × PRBs.
     pub fn new(discipline: Discipline, ues: usize, quantum: u32) -> Self {
         Self {
             discipline,
@@ -83,6 +83,18 @@ impl Scheduler {
             order: Vec::with_capacity(ues),
             queue: RoundRobin::new(ues, quantum),
         }
+    }
+
+    /// Adds a UE at the end of the queue.
+    pub fn attach(&mut self, ue: UeId) {
+        self.queue.ues.push(ue);
+        self.queue.credit[ue.0] = self.queue.quantum;
+        self.means[ue.0] = 0.0;
+    }
+
+    /// Removes a UE.
+    pub fn detach(&mut self, ue: UeId) {
+        self.queue.ues.retain(|&other| other != ue);
     }
 
     /// Returns all UEs in the order of the queue.

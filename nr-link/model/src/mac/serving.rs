@@ -64,6 +64,19 @@ impl Serving {
         }
     }
 
+    /// Starts over, with the channel of another cell: what was in transmission is gone, and nothing is known.
+    pub fn reset(&mut self, radio: &RadioConfig, channel: Channel) {
+        self.channel = channel;
+        self.csi = Csi::new(radio.csi_period_slots, radio.csi_delay_slots);
+        self.occasions = Occasions::default();
+        for direction in [&mut self.dl, &mut self.ul] {
+            let slot_ns = radio.carriers[self.carrier.0].numerology.slot_ns();
+            direction.harq = Harq::default();
+            direction.adaptation = Adaptation::new(radio, slot_ns);
+            direction.idle = None;
+        }
+    }
+
     /// Returns whether no block is in transmission.
     pub fn is_idle(&self) -> bool {
         self.dl.harq.is_idle() && self.ul.harq.is_idle()
@@ -96,12 +109,18 @@ impl Serving {
         self.occasions.occasion(&gnb.feedback, duplex, slot)
     }
 
-    /// Measures the channel in slots of the CSI period; returns the measurement.
-    pub fn measure(&mut self, cell: &Cell, tick: u64) -> Option<Report> {
+    /// Measures the channel in slots of the CSI period; returns the measurement. `disturb` adds interference.
+    pub fn measure(
+        &mut self,
+        cell: &Cell,
+        tick: u64,
+        disturb: impl FnOnce(Nanos, &mut Observation),
+    ) -> Option<Report> {
         let slot = cell.timing.slot_at(self.carrier, tick)?;
         let measured = self.csi.measures(slot).then(|| {
             let start = cell.timing.start(self.carrier, slot);
             self.channel.observe(start, &mut self.observation);
+            disturb(start, &mut self.observation);
             let noise_dbm = self.channel.noise_ul_dbm_per_re(start);
             self.csi
                 .measure(cell, self.carrier, slot, &self.observation, noise_dbm)

@@ -41,6 +41,8 @@ struct Clock {
     pucch: CarrierId,
     /// Decoding time of a UE from the end of a PDSCH.
     n1: Nanos,
+    /// Preparation time of a UE before a PUSCH.
+    n2: Nanos,
     /// The distance in slots from each slot of the pattern to the uplink slots that it grants.
     grants: Vec<Vec<u64>>,
 }
@@ -163,6 +165,39 @@ impl Timing {
         self.decoded_by_ue(PRIMARY, self.next_slot(PRIMARY, at, carries))
     }
 
+    /// Returns the primary carrier's first downlink slot that starts at `at` or later.
+    pub fn next_downlink(&self, at: Nanos) -> Slot {
+        let carries = |kind: SlotKind| shared_symbols(kind, Direction::Downlink) > 0;
+        self.next_slot(CarrierId::PRIMARY, at, carries)
+    }
+
+    /// Returns its first slot with PUSCH that starts at `at` or later.
+    pub fn next_uplink(&self, at: Nanos) -> Slot {
+        self.next_slot(CarrierId::PRIMARY, at, SlotKind::carries_pusch)
+    }
+
+    /// Returns its first slot for a scheduling request that starts at `at` or later.
+    pub fn next_request(&self, at: Nanos) -> Slot {
+        let from = at.div_ceil(self.clocks[0].slot);
+        (from..)
+            .map(Slot)
+            .find(|&slot| self.carries_request(slot))
+            .unwrap_or(Slot(from))
+    }
+
+    /// Returns its first uplink slot that a slot grants which starts at `at` or later.
+    pub fn next_grant(&self, at: Nanos) -> Slot {
+        let from = at.div_ceil(self.clocks[0].slot);
+        let granted = |slot| self.granted(CarrierId::PRIMARY, slot, 0);
+        (from..).map(Slot).find_map(granted).unwrap_or(Slot(from))
+    }
+
+    /// Returns the time from the reception of a random access response to the PUSCH that it grants: N2 and 0.5 ms
+    /// (TS 38.213 clause 8.3; N1 is a part of the reception).
+    pub fn preparation_of_ue(&self) -> Nanos {
+        self.clocks[0].n2 + 500_000
+    }
+
     /// Returns the `nth` uplink slot, from 0, that a slot of the same carrier grants.
     pub fn granted(&self, carrier: CarrierId, slot: Slot, nth: usize) -> Option<Slot> {
         let grants = &self.clocks[carrier.0].grants;
@@ -206,6 +241,7 @@ impl Clock {
             duplex: carrier.duplex.clone(),
             pucch,
             n1,
+            n2: n2 * slot / u64::from(SYMBOLS_PER_SLOT),
             grants: grants(&carrier.duplex, k2, carries_pusch),
         }
     }

@@ -7,10 +7,11 @@ use super::grants::BufferStatus;
 use super::power::Power;
 use super::report::Report;
 use super::serving::Serving;
+use super::surroundings::Surroundings;
 use crate::Direction;
 use crate::channel::Channel;
 use crate::config::{RadioConfig, ResolvedConfig};
-use crate::ids::{CarrierId, UeId};
+use crate::ids::{CarrierId, CellId, UeId};
 use crate::rlc::Buffer;
 
 /// Measurements of the sample interval, and the last reports.
@@ -66,24 +67,31 @@ pub(crate) struct Ue<T> {
     pub serving: Vec<Serving>,
     pub buffer_status: BufferStatus,
     pub gauges: Gauges,
+    /// The cell that serves the UE; `None` while none does.
+    pub cell: Option<CellId>,
+    pub surroundings: Surroundings,
 }
 
 impl<T> Ue<T> {
-    /// Makes a UE with one channel for each component carrier.
+    /// Makes a UE with its channels: to each cell, on each component carrier. Cell 0 serves it.
     pub fn new(
         id: UeId,
         config: &ResolvedConfig,
         radio: &RadioConfig,
-        channels: Vec<Channel>,
+        channels: Vec<Vec<Channel>>,
     ) -> Self {
         let bearer = |direction| Bearer::new(Buffer::of(config, id, direction), radio.rlc);
         let serving =
             |(carrier, channel)| Serving::new(config.seed, id, CarrierId(carrier), radio, channel);
+        let first = channels[0].clone().into_iter();
+        let load = radio.neighbour_load;
         Self {
             id,
+            cell: Some(CellId(0)),
+            surroundings: Surroundings::new(channels, load, config.seed, id),
             dl: bearer(Direction::Downlink),
             ul: bearer(Direction::Uplink),
-            serving: channels.into_iter().enumerate().map(serving).collect(),
+            serving: first.enumerate().map(serving).collect(),
             buffer_status: BufferStatus::new(radio.gnb()),
             gauges: Gauges::default(),
         }
@@ -104,12 +112,38 @@ impl<T> Ue<T> {
 
     /// Measures the channels in slots of the CSI period.
     pub fn measure(&mut self, cell: &Cell, tick: u64) {
+        let Some(own) = self.cell else { return };
         for (carrier, serving) in self.serving.iter_mut().enumerate() {
-            let measured = serving.measure(cell, tick);
+            let disturb = |t, seen: &mut _| {
+                self.surroundings
+                    .interfere(own, CarrierId(carrier), t, seen);
+            };
+            let measured = serving.measure(cell, tick, disturb);
             if let Some(report) = measured.filter(|_| carrier == 0) {
                 self.gauges.add(cell, &report);
             }
         }
+    }
+
+    /// Ends the service by a cell: what was in transmission is gone, and the gNB knows of no data.
+    pub fn leave(&mut self, radio: &RadioConfig) {
+        if let Some(cell) = self.cell.take() {
+            self.start_over(radio, cell);
+        }
+    }
+
+    /// Begins the service by a cell.
+    pub fn join(&mut self, radio: &RadioConfig, cell: CellId) {
+        self.start_over(radio, cell);
+        self.cell = Some(cell);
+    }
+
+    fn start_over(&mut self, radio: &RadioConfig, cell: CellId) {
+        let channels = self.surroundings.channels(cell);
+        for (serving, channel) in self.serving.iter_mut().zip(channels) {
+            serving.reset(radio, channel.clone());
+        }
+        self.buffer_status = BufferStatus::new(radio.gnb());
     }
 
     /// Returns the gauges of the interval that ends, and starts new ones.

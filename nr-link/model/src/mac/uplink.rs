@@ -236,7 +236,10 @@ impl<T> Ue<T> {
         if cell.radio.gnb().is_some_and(is_deaf) {
             return;
         }
-        if self.buffer_status.unannounced() && self.ul.rlc.backlog_bytes(start) > 0 {
+        if self.cell.is_some()
+            && self.buffer_status.unannounced()
+            && self.ul.rlc.backlog_bytes(start) > 0
+        {
             self.buffer_status
                 .request(start, cell.timing.known_by_gnb(CarrierId::PRIMARY, slot));
         }

@@ -18,8 +18,23 @@ use crate::{Direction, Ecn, Nanos, Packet};
 #[derive(Debug)]
 pub(crate) struct Waiting<T> {
     pub packet: Packet<T>,
-    /// When the packet entered the buffer.
+    /// When the packet entered the buffer, of the cell that served the UE then.
     pub queued: Nanos,
+    /// When it entered the buffer of the serving cell; until then its account is complete.
+    entered: Nanos,
+}
+
+/// A packet that was taken out of the buffer as it waited, and the queue that it waited in.
+#[derive(Debug)]
+pub(crate) struct Queued<T> {
+    queue: usize,
+    pub waiting: Waiting<T>,
+}
+
+impl<T> Queued<T> {
+    pub fn packet(&self) -> &Packet<T> {
+        &self.waiting.packet
+    }
 }
 
 /// The buffer of one UE and direction.
@@ -29,6 +44,8 @@ pub(crate) struct Buffer<T> {
     aqm: Option<Aqm>,
     manager: Box<dyn QueueManager>,
     mtu_bytes: u32,
+    /// discardTimer of PDCP (TS 38.323 clause 5.3), if it is finite.
+    discard_after: Option<Nanos>,
     queues: [VecDeque<Waiting<T>>; 2],
     /// The queue whose first packet is sent next.
     served: usize,
@@ -52,6 +69,10 @@ impl<T> Buffer<T> {
             aqm: queue.aqm,
             manager: queue_manager(queue.aqm, Self::draws(config.seed, ue, direction)),
             mtu_bytes: config.mtu_bytes,
+            discard_after: config
+                .radio
+                .as_ref()
+                .and_then(|radio| radio.handover.discard_timer),
             queues: [VecDeque::new(), VecDeque::new()],
             served: CLASSIC,
             managed: false,
@@ -135,15 +156,21 @@ impl<T> Buffer<T> {
             return self.drop(&packet);
         }
         self.bytes += u64::from(packet.bytes);
+        self.notice_first(queue, now);
+        self.queues[queue].push_back(Waiting {
+            packet,
+            queued: now,
+            entered: now,
+        });
+    }
+
+    /// Notes in the account that a packet enters a queue at `now`, which matters if it is the first.
+    fn notice_first(&mut self, queue: usize, now: Nanos) {
         if let Some(waits) = &mut self.waits
             && self.queues[queue].is_empty()
         {
             waits.enters_first(queue, now);
         }
-        self.queues[queue].push_back(Waiting {
-            packet,
-            queued: now,
-        });
     }
 
     /// Returns the state that queue management sees.
@@ -176,6 +203,11 @@ impl<T> Buffer<T> {
             let Some(head) = buffer.heads[self.served] else {
                 return; // no algorithm serves an empty queue
             };
+            let expired = |after| head.queued + after <= now;
+            if self.discard_after.is_some_and(expired) {
+                self.drop_first(self.served, now);
+                continue;
+            }
             let action = self.manager.at_head(head, self.served, &buffer);
             let first = self.queues[self.served].front_mut();
             self.managed = !first
@@ -220,10 +252,44 @@ impl<T> Buffer<T> {
         self.head_sent = 0;
         self.managed = false;
         let mut sent = self.queues[self.served].pop_front();
-        if let (Some(waits), Some(Waiting { packet, queued })) = (&mut self.waits, &mut sent) {
-            waits.sent(packet, self.served, *queued, now);
+        if let (Some(waits), Some(sent)) = (&mut self.waits, &mut sent) {
+            waits.sent(&mut sent.packet, self.served, sent.entered, now);
         }
         sent
+    }
+
+    /// Takes back what is sent of the next packet, which is to be sent as a whole; returns how many bytes that was.
+    pub fn take_back(&mut self) -> u32 {
+        let sent = std::mem::take(&mut self.head_sent);
+        self.bytes += u64::from(sent);
+        sent
+    }
+
+    /// Removes all packets at `now`, in the order in which they came. No byte of the first may be sent.
+    pub fn take_all(&mut self, now: Nanos) -> Vec<Queued<T>> {
+        if let Some(waits) = &mut self.waits {
+            for (queue, packets) in self.queues.iter_mut().enumerate() {
+                for (place, waiting) in packets.iter_mut().enumerate() {
+                    waits.taken(&mut waiting.packet, (queue, place), waiting.entered, now);
+                }
+            }
+        }
+        let mut all = Vec::with_capacity(self.len());
+        for (queue, packets) in self.queues.iter_mut().enumerate() {
+            all.extend(packets.drain(..).map(|waiting| Queued { queue, waiting }));
+        }
+        all.sort_by_key(|queued| queued.waiting.queued);
+        self.bytes = 0;
+        self.managed = false;
+        all
+    }
+
+    /// Puts a packet back at `now` that was taken, behind all others; the limit does not apply to it.
+    pub fn restore(&mut self, Queued { queue, mut waiting }: Queued<T>, now: Nanos) {
+        waiting.entered = now;
+        self.bytes += u64::from(waiting.packet.bytes);
+        self.notice_first(queue, now);
+        self.queues[queue].push_back(waiting);
     }
 
     /// Returns how many bytes of the next packet are already sent.

@@ -64,6 +64,51 @@ impl Reassembly {
         self.receive(span, now);
     }
 
+    /// Returns whether the receiver has all of a packet that is not delivered yet.
+    pub fn has(&self, packet: Span) -> bool {
+        let mut at = packet.start.max(self.complete);
+        for (there, _) in &self.early {
+            if there.start <= at && at < there.end {
+                at = there.end;
+            }
+        }
+        at >= packet.end
+    }
+
+    /// Discards what the receiver has between two offsets, of packets that are not complete. All packets before them are
+    /// delivered or complete.
+    pub fn forget(&mut self, Span { start, end }: Span) {
+        if start < self.complete && self.complete <= end {
+            self.complete = start;
+            let mut since = None;
+            while let Some(&(to, time)) = self.since.back()
+                && to > start
+            {
+                self.since.pop_back();
+                since = Some(time);
+            }
+            if let Some(time) = since {
+                self.since.push_back((start, time));
+            }
+        }
+        let mut kept = Vec::with_capacity(self.early.len());
+        for &(there, decoded) in &self.early {
+            let before = Span {
+                start: there.start,
+                end: there.end.min(start),
+            };
+            let after = Span {
+                start: there.start.max(end),
+                end: there.end,
+            };
+            let parts = [before, after]
+                .into_iter()
+                .filter(|part| part.start < part.end);
+            kept.extend(parts.map(|part| (part, decoded)));
+        }
+        self.early = kept;
+    }
+
     /// Returns the time since when the stream is complete up to `end`. To be called once for each
     /// packet in order: earlier entries are removed.
     pub fn complete_since(&mut self, end: u64) -> Nanos {

@@ -15,6 +15,8 @@ pub(super) struct Transit {
     received: VecDeque<Received>,
     /// In order of time.
     given_up: Vec<GivenUp>,
+    /// Packets that were on their way when the serving cell changed, and are retransmitted.
+    interrupted: Vec<Span>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +51,21 @@ impl Transit {
         self.given_up.push(GivenUp { span, due, at });
     }
 
+    /// The bytes of the stream from `next` on have never been sent: others will be in their place.
+    pub fn take_back(&mut self, next: u64) {
+        let cut = |span: &mut Span| {
+            span.end = span.end.min(next);
+            span.start < span.end
+        };
+        self.received.retain_mut(|one| cut(&mut one.span));
+        self.given_up.retain_mut(|one| cut(&mut one.span));
+    }
+
+    /// Notes a packet that is retransmitted as a whole, as the serving cell changed while it was on its way.
+    pub fn interrupt(&mut self, packet: Span) {
+        self.interrupted.push(packet);
+    }
+
     /// Adds to a packet, the bytes `span` of the stream, how it crossed: its last byte was first sent at `sent`, and it
     /// left in order at `left`. To be called once for each packet in order.
     pub fn account<T>(&mut self, packet: &mut Packet<T>, span: Span, sent: Nanos, left: Nanos) {
@@ -61,6 +78,11 @@ impl Transit {
         let pieces = pieces.filter(|one| mine(one.span));
         let last = pieces.clone().max_by_key(|one| one.decoded).copied();
         let (whole, slowest) = last.map_or((sent, span), |one| (one.decoded, one.span));
+        if self.interrupted.contains(&span) {
+            packet.waited(Part::Handover, whole - sent);
+            packet.waited(Part::Order, left - whole);
+            return self.forget(span.end);
+        }
         let lost = |test: &dyn Fn(Span) -> bool| {
             self.given_up
                 .iter()
@@ -90,5 +112,6 @@ impl Transit {
             self.received.pop_front();
         }
         self.given_up.retain(|one| one.span.end > end);
+        self.interrupted.retain(|one| one.end > end);
     }
 }

@@ -54,6 +54,27 @@ impl Waits {
 
     /// Adds to a packet of a queue for what it waited from `queued` to `now`, when its last byte is sent.
     pub fn sent<T>(&mut self, packet: &mut Packet<T>, queue: usize, queued: Nanos, now: Nanos) {
+        self.add(packet, queue, queued, now);
+        self.heads = [(now, self.sums_at(now)); 2];
+    }
+
+    /// Adds to a packet that another cell takes at `now` for what it waited from `queued` on; `place` is its queue and its
+    /// number in it, from 0.
+    pub fn taken<T>(
+        &self,
+        packet: &mut Packet<T>,
+        place: (usize, usize),
+        queued: Nanos,
+        now: Nanos,
+    ) {
+        match place {
+            (queue, 0) => self.add(packet, queue, queued, now),
+            _ => packet.waited(Part::Queue, now - queued),
+        }
+    }
+
+    /// Adds to the first packet of a queue for what it waited from `queued` to `now`.
+    fn add<T>(&self, packet: &mut Packet<T>, queue: usize, queued: Nanos, now: Nanos) {
         let (first, before) = self.heads[queue];
         let sums = self.sums_at(now);
         packet.waited(Part::Transmission, self.ahead);
@@ -62,7 +83,6 @@ impl Waits {
             let index = part as usize;
             packet.waited(part, sums[index] - before[index]);
         }
-        self.heads = [(now, sums); 2];
     }
 
     /// Notes why a slot did not carry all of the buffer.

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::{DirectionSample, MacSample, RadioSample};
+use super::{DirectionSample, MacSample, MobilitySample, RadioSample};
 
 /// The value of a column in a row.
 enum Value {
@@ -18,6 +18,7 @@ enum Value {
 }
 
 type UeColumn = (&'static str, fn(&RadioSample) -> Value);
+type MobilityColumn = (&'static str, fn(&MobilitySample) -> Value);
 type DirectionColumn = (&'static str, for<'a> fn(&OnRadio<'a>) -> Value);
 
 /// One direction of a sample, with the radio that it was carried on.
@@ -112,8 +113,14 @@ const OF_DIRECTION: &[DirectionColumn] = &[
     }),
 ];
 
-/// Returns the columns of `mac.csv`.
-pub fn csv_columns() -> Vec<String> {
+/// The columns of a UE among several cells, with the prefix `mac_`, before RSRP of each cell.
+const OF_MOBILITY: &[MobilityColumn] = &[
+    ("cell", |mobility| (mobility.cell as u64).into()),
+    ("state", |mobility| (mobility.state as u64).into()),
+];
+
+/// Returns the columns of `mac.csv` of a link with so many cells.
+pub fn csv_columns(cells: usize) -> Vec<String> {
     let of_direction = |direction: &'static str| {
         let names = OF_DIRECTION.iter().map(|(name, _)| name);
         names.map(move |name| format!("mac_{direction}_{name}"))
@@ -123,12 +130,21 @@ pub fn csv_columns() -> Vec<String> {
         .chain(OF_UE.iter().map(|(name, _)| format!("mac_{name}")))
         .chain(of_direction("dl"))
         .chain(of_direction("ul"))
+        .chain(of_mobility(cells))
         .collect()
 }
 
+/// Returns the columns that a link has with several cells only.
+fn of_mobility(cells: usize) -> impl Iterator<Item = String> {
+    let several = cells > 1;
+    let names = OF_MOBILITY.iter().map(|(name, _)| format!("mac_{name}"));
+    let rsrp = (0..cells).map(|cell| format!("mac_cell_{cell}_rsrp_dbm"));
+    names.chain(rsrp).filter(move |_| several)
+}
+
 /// Returns the header of `mac.csv`, without a line terminator.
-pub fn csv_header() -> String {
-    csv_columns().join(",")
+pub fn csv_header(cells: usize) -> String {
+    csv_columns(cells).join(",")
 }
 
 impl MacSample {
@@ -147,6 +163,14 @@ impl MacSample {
         for sample in [&self.directions.dl, &self.directions.ul] {
             for (_, value) in OF_DIRECTION {
                 value(&OnRadio { sample, radio }).write(to)?;
+            }
+        }
+        if let Some(mobility) = radio.and_then(|radio| radio.mobility.as_ref()) {
+            for (_, value) in OF_MOBILITY {
+                value(mobility).write(to)?;
+            }
+            for rsrp_dbm in &mobility.cells_rsrp_dbm {
+                Value::from(*rsrp_dbm).write(to)?;
             }
         }
         writeln!(to)

@@ -32,6 +32,18 @@ impl Route {
     }
 }
 
+impl Route {
+    /// Returns the same route, with positions relative to a point.
+    pub(crate) fn seen_from(&self, x_m: f64, y_m: f64) -> Self {
+        let moved = |point: &RoutePoint| RoutePoint {
+            x_m: point.x_m - x_m,
+            y_m: point.y_m - y_m,
+            ..*point
+        };
+        Self(self.0.iter().map(moved).collect())
+    }
+}
+
 impl TryFrom<Vec<RoutePoint>> for Route {
     type Error = String;
 

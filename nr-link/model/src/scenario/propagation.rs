@@ -21,6 +21,9 @@ pub struct Tr38901 {
     pub line_of_sight: LineOfSight,
     /// Distance on the ground, m, if `mobility` has no route.
     pub distance_m: Option<Positive>,
+    /// Whether it is one cell of several: a UE may then be out of the range of the formulas.
+    #[serde(skip)]
+    pub(crate) one_of_several: bool,
 }
 
 /// The environments of TR 38.901 table 7.2.
@@ -45,6 +48,10 @@ pub struct Gnb {
     pub height_m: Positive,
     /// Gain of both antennas with their beams, dBi.
     pub antenna_gain_dbi: Option<Decibel>,
+    /// Direction of a sector's antenna, degrees clockwise from north: the gain falls by the pattern of TR 38.901 table
+    /// 7.3-1 beside it. Default: all directions alike.
+    #[schemars(range(min = 0, max = 360))]
+    pub bearing_deg: Option<f64>,
 }
 
 /// Whether the UE has line of sight to the gNB.

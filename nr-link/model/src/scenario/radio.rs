@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tap_series::MOST_TAPS;
 use super::{
-    Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series, TapSeries, Tr38901,
+    Blocker, Cell, Decibel, Delay, Level, Loss, MeasuredHandover, Mobility, Percent, Positive,
+    Series, TapSeries,
 };
 use crate::problem::{Violation, violation};
 
@@ -37,6 +38,12 @@ pub struct Radio {
     pub blockage: Vec<Blocker>,
     /// Fast fading. Default: none.
     pub fading: Option<Fading>,
+    /// Several cells, each with its differences from the keys above, which then describe all of them. Default: one cell.
+    #[serde(default)]
+    pub cells: Vec<Cell>,
+    /// Handovers that were measured: the UE changes its cell at these times, and not by its own measurements.
+    #[serde(default)]
+    pub handovers: Vec<MeasuredHandover>,
 }
 
 /// A range of carrier frequencies, GHz, both ends included.
@@ -47,18 +54,6 @@ pub struct CarrierRange {
     pub min: Positive,
     /// Highest.
     pub max: Positive,
-}
-
-/// The mean received power, in one of these forms.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// RSRP, dBm.
-    RsrpDbm(Series),
-    /// Path loss, dB.
-    PathLossDb(Series),
-    /// Path loss from geometry, by TR 38.901.
-    Tr38901(Tr38901),
 }
 
 /// Noise and interference, in one of these forms.
@@ -72,22 +67,6 @@ pub enum Noise {
     /// The level of noise at which the mean SINR has this value, dB. Shadowing and fading vary the
     /// SINR.
     SinrDb(Series),
-}
-
-impl Level {
-    pub(super) fn series(&self) -> Option<&Series> {
-        match self {
-            Self::RsrpDbm(series) | Self::PathLossDb(series) => Some(series),
-            Self::Tr38901(_) => None,
-        }
-    }
-
-    pub(super) fn series_mut(&mut self) -> Option<&mut Series> {
-        match self {
-            Self::RsrpDbm(series) | Self::PathLossDb(series) => Some(series),
-            Self::Tr38901(_) => None,
-        }
-    }
 }
 
 impl Noise {
@@ -115,48 +94,6 @@ pub struct Shadowing {
     pub std_db: Loss,
     /// Distance after which the correlation is 1/e, m.
     pub decorrelation_m: Positive,
-}
-
-/// An object that blocks the path for a time.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Blocker {
-    /// Time at which it begins to enter the path, s.
-    pub from_s: NonNegative,
-    /// Time at which it has left the path, s.
-    pub to_s: Positive,
-    /// Loss while it is in the path, dB.
-    pub loss_db: Loss,
-    /// Duration of entering and of leaving, s.
-    pub ramp_s: Option<NonNegative>,
-}
-
-impl Blocker {
-    pub(super) fn check(&self, duration_s: f64) -> Result<(), Violation> {
-        let (from_s, to_s) = (self.from_s.get(), self.to_s.get());
-        let ramp_s = self.ramp_s.map_or(0.0, NonNegative::get);
-        if to_s > duration_s {
-            Err(violation!(
-                "the blockage ends at {to_s} s, after the scenario's duration_s of {duration_s} s",
-                "Set to_s to at most duration_s"
-            ))
-        } else if to_s <= from_s {
-            Err(violation!(
-                "the blockage ends at {to_s} s, and does not begin before {from_s} s",
-                "Set from_s below to_s"
-            ))
-        } else if 2.0 * ramp_s > to_s - from_s {
-            Err(Violation::new(
-                format!(
-                    "two ramps of {ramp_s} s do not fit in a blockage of {} s",
-                    to_s - from_s
-                ),
-                "Reduce ramp_s",
-            ))
-        } else {
-            Ok(())
-        }
-    }
 }
 
 /// Fast fading, in one of these forms. Powers are normalised to a sum of 1.

@@ -130,6 +130,10 @@ impl Scenario {
             for (key, series) in series {
                 all.extend(series.map(|series| (key, Data::Series(series, levels))));
             }
+            for cell in &mut radio.cells {
+                let series = cell.level.as_mut().and_then(Level::series_mut);
+                all.extend(series.map(|series| ("radio.cells", Data::Series(series, levels))));
+            }
             if let Some(Fading::TapSeries(taps)) = &mut radio.fading {
                 all.push(("radio.fading", Data::Taps(taps)));
             }
@@ -150,11 +154,13 @@ impl Radio {
         let mut series = [self.level.series(), self.noise.series(), noise_ul]
             .into_iter()
             .flatten();
+        let cells = self.cells.iter().filter_map(|cell| cell.level.as_ref());
+        let mut cells = cells.filter_map(Level::series);
         let taps = match &self.fading {
             Some(Fading::TapSeries(taps)) => taps.rows.is_some(),
             _ => true,
         };
-        taps && series.all(Series::is_loaded)
+        taps && series.all(Series::is_loaded) && cells.all(Series::is_loaded)
     }
 
     fn check(&self, duration_s: f64, at_end: AtEnd) -> Result<(), Problem> {
@@ -163,6 +169,7 @@ impl Radio {
                 .check(duration_s)
                 .map_err(|violation| violation.at_key("radio.blockage"))?;
         }
+        self.check_cells(duration_s)?;
         match (&self.level, &self.mobility) {
             (_, Some(Mobility::Route(route))) => route
                 .check(duration_s, at_end)

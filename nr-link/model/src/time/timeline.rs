@@ -42,6 +42,11 @@ impl<I, W: Copy + Ord> Timeline<I, W> {
         self.0.is_empty()
     }
 
+    /// Returns all items, in order.
+    pub fn into_items(self) -> impl Iterator<Item = I> {
+        self.0.into_iter().map(|(_, item)| item)
+    }
+
     /// Returns all items.
     pub fn items(&self) -> impl Iterator<Item = &I> {
         self.0.iter().map(|(_, item)| item)

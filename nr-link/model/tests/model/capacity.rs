@@ -205,7 +205,7 @@ fn a_row_has_no_radio_columns_and_the_mac_adds_no_delay() {
     sample.write_csv(0, &mut row).expect("memory");
     let row = String::from_utf8(row).expect("text");
     let row: Vec<&str> = row.trim_end().split(',').collect();
-    let columns = csv_columns();
+    let columns = csv_columns(1);
     assert_eq!(row.len(), columns.len());
     let value = |name: &str| {
         row[columns

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The crate's top-level modules, from the highest layer to the lowest.
 const LAYERS: [&[&str]; 7] = [
     &["link", "samples"],
-    &["mac", "rlc", "capacity", "path"],
+    &["mac", "rlc", "rrc", "pdcp", "capacity", "path"],
     &["channel"],
     &["config", "scenario"],
     &["aqm", "radio", "yaml"],
@@ -20,6 +20,7 @@ const LAYERS: [&[&str]; 7] = [
         "headers",
         "input_file",
         "packet",
+        "radio_events",
         "random",
         "range",
     ],

@@ -13,6 +13,8 @@ mod conservation;
 mod explained;
 mod fuzz_seeds;
 mod golden;
+mod handed_over;
+mod handover;
 mod l4s;
 mod layers;
 mod liveness;

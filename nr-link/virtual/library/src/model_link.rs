@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::carrier::{Arrival, Carrier, device_of};
 use crate::explained::Explanation;
+use crate::fail;
 use crate::handle::Handle;
 use crate::output_file::OutputFile;
 use crate::summary::{Counts, summary};
@@ -28,6 +29,8 @@ pub struct ModelLink {
     start_utc_ns: i64,
     mac: OutputFile,
     pdus: Option<OutputFile>,
+    /// The events of the UEs' connections, from the first on.
+    events: Option<OutputFile>,
 }
 
 impl ModelLink {
@@ -44,7 +47,7 @@ impl ModelLink {
             link.explain();
         }
         let mut mac = OutputFile::create(&config.output.mac)?;
-        mac.append(|file| writeln!(file, "{}", csv_header()));
+        mac.append(|file| writeln!(file, "{}", csv_header(link.cells())));
         let mut pdus = config
             .output
             .mac_pcap
@@ -59,6 +62,7 @@ impl ModelLink {
             floor_ms: link.mac_floor_ms(&config),
             mac,
             pdus,
+            events: None,
             start_utc_ns: 0,
             link,
             config,
@@ -67,6 +71,15 @@ impl ModelLink {
     }
 
     fn write_samples(&mut self) {
+        for event in self.link.radio_events() {
+            let path = self.config.output.radio_events();
+            let file = self.events.get_or_insert_with(|| {
+                OutputFile::create(&path).unwrap_or_else(|error| fail(error))
+            });
+            let line = serde_json::to_string(&event.at_utc(self.start_utc_ns));
+            let line = line.unwrap_or_else(|error| fail(error));
+            file.append(|file| writeln!(file, "{line}"));
+        }
         for sample in self.link.samples() {
             self.mac
                 .append(|file| sample.write_csv(self.start_utc_ns, file));
@@ -125,6 +138,7 @@ impl Carrier for ModelLink {
         if let Some(pdus) = &mut self.pdus {
             pdus.flush();
         }
+        self.events.iter_mut().for_each(OutputFile::flush);
         summary(
             &mut self.link,
             &self.config,

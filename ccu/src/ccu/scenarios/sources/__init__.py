@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from ccu.scenarios.sources import (
     android,
+    drive,
     lumos5g,
     mahimahi,
     named_columns,
@@ -61,6 +62,9 @@ FORMATS: dict[str, Format] = {
     ),
     "ucc5g": Format(
         "a CSV of UCC's 5G dataset: RSRP and SNR, or bit rates", ucc5g.read, ("radio", "capacity")
+    ),
+    "drive": Format(
+        "a CSV of a drive's handovers: time, active interface, type", drive.read, _RADIO
     ),
     "taps": Format(
         "CSV of 1 to 4 complex taps over time, as of channel emulators", taps.read, _RADIO

@@ -65,6 +65,9 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         rlc: rlc(raw.rlc)?,
         uplink: uplink(raw.uplink, raw.gnb_profile.habits())?,
         gnb_profile: raw.gnb_profile,
+        needs_cells: raw.handover.is_some() || raw.neighbour_load.is_some(),
+        handover: raw.handover.unwrap_or_default().resolve()?,
+        neighbour_load: raw.neighbour_load.map_or(0.0, |load| load.get()),
     })
 }
 

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events of UEs' connections, and what handovers did to a flow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ddu.align.bins import Bins
+from ddu.console.problems import RefusedError
+from ddu.metrics.mobility import mobility
+from ddu.readers.nr_link_events import read_radio_events
+from ddu.tables.handovers import handovers_table
+
+MS = 1_000_000
+
+
+def event(ms: int, kind: str, **fields: Any) -> dict[str, Any]:
+    return {"utc_ns": ms * MS, "ue": 0, "kind": kind, **fields}
+
+
+EVENTS = [
+    event(0, "cell_selected", cell=0),
+    event(3000, "handover_start", cell=0, target=1, handover="a3"),
+    event(
+        3060, "handover_complete", cell=0, target=1, handover="a3",
+        interruption_ns=60 * MS, processing_ns=30 * MS, synchronisation_ns=12 * MS,
+        access_ns=18 * MS, ping_pong=False,
+    ),
+    event(
+        3080, "data_forwarded", cell=0, target=1, forwarded_bytes=3000, retransmitted_bytes=1500,
+        discarded_bytes=0,
+    ),
+    event(5000, "radio_link_failure", cell=1, cause="t310"),
+    event(
+        5300, "reestablished", cell=1, target=0, interruption_ns=300 * MS, **{"class": "too_late"},
+    ),
+]  # fmt: skip
+
+
+def read(folder: Path, lines: str) -> pd.DataFrame | None:
+    (folder / "radio-events.jsonl").write_text(lines)
+    return read_radio_events(folder)
+
+
+def lines(events: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(one) + "\n" for one in events)
+
+
+def test_a_cut_last_line_is_left_out_and_a_run_without_events_has_none(tmp_path: Path) -> None:
+    assert read_radio_events(tmp_path) is None
+    table = read(tmp_path, lines(EVENTS) + '{"utc_ns":5400')
+    assert table is not None
+    assert list(table["kind"]) == [one["kind"] for one in EVENTS]
+    assert table["interruption_ns"].dropna().tolist() == [60 * MS, 300 * MS]
+
+
+def test_a_line_that_is_no_event_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"radio-events\.jsonl:2: not an event") as refused:
+        read(tmp_path, lines(EVENTS[:1]) + '{"ue":0,"kind":"x"}\n')
+    assert refused.value.problems[0].fix
+
+
+def test_throughput_recovers_when_100_ms_have_nine_tenths_of_it(tmp_path: Path) -> None:
+    """20 Mbit/s until 3.0 s, nothing until 3.06, 10 until 3.5 and 20 from then on, bins of 20 ms:
+    five of them have 18 on average from the one at 3.48 s on (10 + 4 · 20 = 90)."""
+    events = read(tmp_path, lines(EVENTS))
+    assert events is not None
+    bins = Bins(0, 20 * MS, 400)
+    t_ms = np.arange(400) * 20
+    throughput = np.select([t_ms < 3000, t_ms < 3060, t_ms < 3500], [20e6, 0.0, 10e6], 20e6)
+    aligned = pd.DataFrame({
+        "tcp_throughput_bps": throughput, "tcp_rtt_ms": np.where(t_ms == 3100, 150.0, 40.0),
+        "tcp_spurious_retransmissions_count": np.where(t_ms == 3100, 3.0, 0.0),
+    })  # fmt: skip
+    flow = SimpleNamespace(flow=SimpleNamespace(id="f0", ue=0))
+    table = handovers_table(events, aligned, [flow], bins)  # type: ignore[list-item]
+    assert table is not None
+    first = table.iloc[0]
+    assert (first["utc_ns"], first["interruption_ms"]) == (3000 * MS, 60.0)
+    assert first["recovery_ms"] == 3480 - 3060
+    assert first["throughput_before_bps"] == 20e6
+    assert (first["rtt_before_ms"], first["rtt_during_ms"]) == (40.0, 150.0)
+    assert (first["spurious_retransmissions_count"], first["forwarded_bytes"]) == (3, 3000)
+    numbers = mobility(events, table)
+    assert numbers["handovers_count"] == numbers["radio_link_failures_count"] == 1
+    assert (numbers["too_late_count"], numbers["interruption_ms"]) == (1, 180.0)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The connection of a UE among several cells (TS 38.331): measurements and their events, handover, radio link failure
+//! and re-establishment. With one cell there is none of it.
+
+mod access;
+mod connection;
+mod events;
+mod history;
+mod link_monitor;
+mod measurements;
+mod prescribed;
+mod signalling;
+
+pub(crate) use connection::{Action, Connection, Data};
+pub(crate) use prescribed::Prescribed;
