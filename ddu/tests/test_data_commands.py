@@ -153,7 +153,7 @@ def test_describe_tells_every_kind(analysed: Path) -> None:
     kinds = {Path(file["path"]).name: file["kind"] for file in described["files"]}
     assert kinds == {
         "core.cc": "ss", "link.csv": "samples (CSV)", "mac.csv": "samples (CSV)",
-        "receiver.pcap": "capture", "sender.pcap": "capture",
+        "radio-events.jsonl": "JSON Lines", "receiver.pcap": "capture", "sender.pcap": "capture",
     }  # fmt: skip
     sender = next(file for file in described["files"] if file["path"].endswith("sender.pcap"))
     assert sender["packets"] == 201

@@ -38,6 +38,13 @@ SMALLEST_PX = (
 )
 VERDICT_Y = "document.querySelector('.verdict').getBoundingClientRect().bottom + scrollY"
 IMAGES = "[...document.querySelectorAll('.sheet > img')].filter(i => i.offsetParent).length"
+HANDOVER = (
+    "[...document.querySelectorAll('.each tr:last-child td')]"
+    ".map(e => [e.dataset.head, e.textContent])"
+)
+CUT_TEXT = (
+    "[...document.querySelectorAll('.each td')].filter(e => e.scrollWidth > e.clientWidth).length"
+)
 RGB = "getComputedStyle({}).{}.match(/\\d+/g).map(Number)"
 GROUND = RGB.format("document.body", "backgroundColor")
 INK = RGB.format("document.querySelector('.live .legendtext')", "fill")
@@ -97,6 +104,9 @@ def test_no_complaint_and_every_figure_drawn(
     assert lines >= 10
     assert too_wide <= 0, "the page scrolls sideways"
     assert cut == 0, "a figure or table is wider than its sheet"
+    shown = dict(page.evaluate(HANDOVER))
+    assert (shown["cells"], shown["procedure"], shown["interruption (ms)"]) == ("0 → 1", "a3", "10")
+    assert page.evaluate(CUT_TEXT) == 0, "a value of a handover is cut"
     assert smallest_px >= 10
     assert verdict_y < 300, "the verdict is not on top"
     assert images == 0, "a drawn figure stands beside its zoomable one"

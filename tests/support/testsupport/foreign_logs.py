@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -12,6 +13,22 @@ from testsupport.synthetic_run import MS, T0, SyntheticRun, steady
 
 HOUR_NS = 3_600_000_000_000
 HEADER = "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes"
+
+HANDOVER = (
+    {
+        "utc_ns": T0 + 40 * MS, "ue": 0, "kind": "handover_start", "cell": 0, "target": 1,
+        "handover": "a3",
+    },
+    {
+        "utc_ns": T0 + 50 * MS, "ue": 0, "kind": "handover_complete", "cell": 0, "target": 1,
+        "handover": "a3", "interruption_ns": 10 * MS, "processing_ns": 4 * MS,
+        "synchronisation_ns": 3 * MS, "access_ns": 3 * MS, "ping_pong": False,
+    },
+    {
+        "utc_ns": T0 + 52 * MS, "ue": 0, "kind": "data_forwarded", "cell": 0, "target": 1,
+        "forwarded_bytes": 3000, "retransmitted_bytes": 1500, "discarded_bytes": 0,
+    },
+)  # fmt: skip
 
 
 def wandering(seconds: int = 40) -> tuple[SyntheticRun, np.ndarray, np.ndarray]:
@@ -29,15 +46,22 @@ def wandering(seconds: int = 40) -> tuple[SyntheticRun, np.ndarray, np.ndarray]:
 
 
 def full_run(directory: Path) -> Path:
-    """A run with MAC, link, and the text of ss."""
+    """A run with MAC, link, a handover at 50 ms, and the text of ss."""
     run = steady().write(
         directory / "run",
         mac={"file": "raw/mac.csv", "source": "nr-link"},
         link={"file": "raw/link.csv"},
         sockets=[{"host": "server", "file": "raw/core.cc", "interval_ms": 20, "source": "ss"}],
     )
-    rows = [f"{T0 + i * 10 * MS},{10 * MS},0,-50,20,{i * 100},{i * 200}" for i in range(12)]
-    (run / "raw" / "mac.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    rows = [
+        f"{T0 + i * 10 * MS},{10 * MS},0,-50,20,{i * 100},{i * 200},{int(i >= 5)},0"
+        for i in range(12)
+    ]
+    header = f"{HEADER},mac_cell,mac_state"
+    (run / "raw" / "mac.csv").write_text("\n".join([header, *rows]) + "\n")
+    (run / "raw" / "radio-events.jsonl").write_text(
+        "".join(json.dumps(event) + "\n" for event in HANDOVER)
+    )
     (run / "raw" / "link.csv").write_text(
         "utc_ns,duration_ns,lateness_p99_us,overrun_count,host_drop_count,cpu_ratio\n"
         + "".join(f"{T0 + i * 10 * MS},{10 * MS},5,0,0,0.5\n" for i in range(12))

@@ -11,19 +11,29 @@ import pandas as pd
 
 from ddu.report.figure import Band, Mark
 from ddu.report.palette import sequence
-from ddu.schema.units import Unit
-from ddu.tables.columns import column
+from ddu.schema.units import Unit, unit_of
 
 MOST_HANDOVERS = 50
 """Rows of the table: tables/handovers has all."""
 _MARKS = {"handover_start": "", "radio_link_failure": "failure", "reestablished": "back"}
 """The text of each."""
-_SHOWN = (
-    "t_s", "flow", "handover", "class", "cell", "target", "interruption_ms", "recovery_ms",
-    "throughput_before_bps", "throughput_during_bps", "throughput_after_bps", "rtt_before_ms",
-    "rtt_during_ms", "rtt_after_ms", "retransmissions_count", "spurious_retransmissions_count",
-    "discarded_bytes",
-)  # fmt: skip
+_SHOWN = {
+    "start": ("t_s",),
+    "flow": ("flow",),
+    "cells": ("cell", "target"),
+    "procedure": ("handover",),
+    "after a failure": ("class",),
+    "interruption": ("interruption_ms",),
+    "recovery": ("recovery_ms",),
+    "throughput": (
+        "throughput_before_bps", "throughput_during_bps", "throughput_after_bps",
+    ),
+    "RTT": ("rtt_before_ms", "rtt_during_ms", "rtt_after_ms"),
+    "retransmissions": ("retransmissions_count",),
+    "spurious": ("spurious_retransmissions_count",),
+    "discarded": ("discarded_bytes",),
+}  # fmt: skip
+"""Columns of the table in the report, and those of tables/handovers that each shows in turn."""
 
 
 def bands_of(aligned: pd.DataFrame) -> list[Band]:
@@ -65,24 +75,26 @@ def handover_rows(handovers: pd.DataFrame | None) -> tuple[list[str], list[list[
     """Return the heads and rows of the table of handovers; nothing without any."""
     if handovers is None or handovers.empty:
         return [], []
-    shown = [name for name in _SHOWN if name in handovers]
-    known = [column(name, "handovers") for name in shown]
-    units = [each.units if each else Unit() for each in known]
+    shown = {
+        head: [(name, unit_of(name)) for name in names]
+        for head, names in _SHOWN.items()
+        if all(name in handovers and handovers[name].notna().any() for name in names)
+    }
     heads = [
-        f"{name.rsplit('_', 1)[0] if unit.shown else name} ({unit.shown})" if unit.shown else name
-        for name, unit in zip((one.replace("_count", "") for one in shown), units, strict=True)
+        f"{head} ({unit.shown})" if (unit := columns[0][1]).shown else head
+        for head, columns in shown.items()
     ]
     rows = [
-        [_text(row[name], unit) for name, unit in zip(shown, units, strict=True)]
+        [" → ".join(_text(row[name], unit) for name, unit in columns) for columns in shown.values()]
         for _, row in handovers.head(MOST_HANDOVERS).iterrows()
     ]
-    return [head.replace("_", " ") for head in heads], rows
+    return heads, rows
 
 
 def _text(value: Any, unit: Unit) -> str:
     if isinstance(value, str):
-        return value
+        return value.replace("_", " ")
     if value is None or pd.isna(value):
         return "n/a"
     scaled = float(value) * unit.scale
-    return f"{scaled:.0f}" if scaled == round(scaled) else f"{scaled:.1f}"
+    return f"{scaled:.{0 if scaled == round(scaled) else 1 if abs(scaled) >= 10 else 2}f}"
