@@ -27,6 +27,7 @@ from ccu.host import programs
 from ccu.scenarios.oai_channel_model import Setting
 from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
 from ccu.testbeds.oai.carrier import carrier
@@ -254,6 +255,14 @@ def test_all_containers_that_carry_packets_are_watched(
     assert attaching["processes"] == [os.getpid()] * 2
     assert held["processes"] == [os.getpid()] * len(services)
     assert preferred == attaching["processes"] + held["processes"]
+
+
+def test_a_run_from_before_the_channel_on_samples_is_repeated_with_its_flat_channel() -> None:
+    record = resolve(LOCKSTEP).record()
+    assert record["oai"]["channel"] is None
+    assert plans.plan_of(Experiment.from_record(record)).on_samples
+    del record["oai"]["channel"]
+    assert not plans.plan_of(Experiment.from_record(record)).on_samples
 
 
 def test_who_takes_turns_goes_first() -> None:

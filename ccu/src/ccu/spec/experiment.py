@@ -742,6 +742,8 @@ class Experiment(Value):
         known = {
             key: value for key, value in content.items() if value is not None and key not in unread
         }
+        if testbed and isinstance(options := known.get(testbed.section), Mapping):
+            known[testbed.section] = testbed.of_record(options)
         return cls.model_validate(known)
 
 

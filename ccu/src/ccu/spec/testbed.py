@@ -56,6 +56,11 @@ class TestbedOptions(Value):
         The key of the problem is that of the experiment.
         """
 
+    @classmethod
+    def of_record(cls, recorded: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options of a run.json with what an older ccu had and did not write."""
+        return recorded
+
     def at_place(self, place: str, note: str) -> TestbedOptions:
         """Return the options with the place where the testbed is. Only with `has_places`."""
         raise NotImplementedError

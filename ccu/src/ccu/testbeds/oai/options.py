@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -122,6 +123,12 @@ class OaiOptions(TestbedOptions):
                 key="runtime",
             )
         return self
+
+    @classmethod
+    def of_record(cls, recorded: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options of a run.json; there was only the flat channel before `channel` was an
+        option."""
+        return {"channel": "flat", **recorded}
 
     @property
     def on_samples(self) -> bool:
