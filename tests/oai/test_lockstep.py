@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,9 @@ def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
     ran = lockstep.run("--scenario", "cell-edge", "--duration", "2s")
     run = analysed(ran)
     assert ran.manifest["verdict"] == "valid"
+    # Its TDL-C has paths up to 3.5 µs after the first.
+    (reason,) = ran.manifest["verdict_reasons"]
+    assert re.match(r"\d+\.\d% of the channel's energy comes later than the cyclic prefix", reason)
     mac = pd.read_parquet(run / "tables" / "mac.parquet")
     channel = pd.read_csv(run / "raw/oai/channel.csv")
     # The SNR that the gNB's stand-in measured against the channel's, at the time of each report.
