@@ -250,6 +250,25 @@ def _model_rows() -> list[Row]:
             bar = "≥ 1 (real time)" if ues == 64 and load == "saturated" else ""
             measure = f"model alone, 106 PRB, {ues} UEs, {load}"
             rows.append(Row(measure, bar, here, f"{slots_per_s / 2000:.1f} times real time"))
+    return [*rows, *_cell_rows(folder)]
+
+
+def _cell_rows(folder: Path) -> list[Row]:
+    """Return the rows of two cells against one, in the same run of criterion."""
+
+    def slots_per_s(cells: str) -> float:
+        estimates = json.loads((folder / f"cells/{cells}/new/estimates.json").read_text())
+        return 200 / float(estimates["mean"]["point_estimate"]) * 1e9
+
+    one = slots_per_s("one")
+    rows = []
+    for name, cells, bar in (
+        ("two cells", "two", "≤ 1.5 times one"),
+        ("two cells, neighbour load 0.5", "two, load 0.5", ""),
+    ):
+        here = f"{slots_per_s(cells):,.0f} slots a second"
+        measure = f"model alone, 106 PRB, 1 UE, saturated, {name}"
+        rows.append(Row(measure, bar, here, f"{one / slots_per_s(cells):.2f} times one cell"))
     return rows
 
 

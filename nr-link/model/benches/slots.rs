@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The model alone: slots per second with 1, 8 and 64 UEs, saturated in both directions and idle,
-//! and with eight carriers of 400 MHz; packets per second over a capacity scenario.
+//! with eight carriers of 400 MHz, and among several cells; packets per second over a capacity scenario.
 
 use std::path::Path;
 
@@ -114,6 +114,32 @@ fn carriers(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// One UE with full queues in both directions: in one cell, between two, and between two of which the other interferes.
+fn cells(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("cells");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(STEP / (MS / 2)));
+    let one = SCENARIO.replace("noise: {sinr_db: 25}", "noise: {figure_db: 7}");
+    let two =
+        format!("{one}  cells: [{{level: {{rsrp_dbm: -90}}}}, {{level: {{rsrp_dbm: -96}}}}]\n");
+    let one = one.replace("rsrp_dbm: -60", "rsrp_dbm: -90");
+    let loaded = (
+        "mcs_table: 64qam",
+        "mcs_table: 64qam\n  neighbour_load: 0.5",
+    );
+    for (name, scenario, changes) in [
+        ("one", &one, &[][..]),
+        ("two", &two, &[]),
+        ("two, load 0.5", &two, &[loaded]),
+    ] {
+        let (mut link, mut now) = (changed(1, scenario, changes), 0);
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| run(&mut link, &mut now, 64));
+        });
+    }
+    group.finish();
+}
+
 /// 840 packets per ms in each direction: 10.08 Gbit/s.
 fn packets(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("packets");
@@ -126,5 +152,5 @@ fn packets(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, slots, carriers, packets);
+criterion_group!(benches, slots, carriers, cells, packets);
 criterion_main!(benches);
