@@ -7,7 +7,7 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 from boards import sql
 from boards.board import board, chosen, files, one_run
-from boards.panels import heat, series
+from boards.panels import heat, listing, series, states
 from ddu.report.palette import sequence
 
 OF_UE = " AND s.ue::text IN (${ue:sqlstring})"
@@ -18,7 +18,7 @@ def dashboard() -> Dashboard:
         "radio",
         "Testbed · 4 Radio",
         "MCS, BLER, RSRP and PRBs as heat maps, and HARQ rounds, per UE.",
-        ["Downlink", *_direction("dl"), "Uplink", *_direction("ul"), "Both", *_signal()],
+        ["Downlink", *_direction("dl"), "Uplink", *_direction("ul"), "Both", *_signal(), "Several cells", *_cells()],
         [
             one_run(" AND EXISTS (SELECT FROM testbed.flow f WHERE f.run_id = run.run_id)"),
             chosen("ue", "UE", f"SELECT DISTINCT ue::text FROM testbed.radio_sample WHERE {sql.RUN} "
@@ -80,4 +80,25 @@ def _signal() -> list[object]:
         series("Uplink power", "suffix: dB", _chosen_ues(power), width=12, height=9, least=None,
                colours=dict(zip(power, sequence(2), strict=True)),
                about="Power headroom reported by the UE (dB), and its configured maximum power (dBm)."),
+    ]  # fmt: skip
+
+
+def _cells() -> list[object]:
+    """Return the serving cell over time, and what happened to the UEs' connections."""
+    colours = {str(cell): (f"cell {cell}", colour) for cell, colour in enumerate(sequence(10))}
+    events = f"""
+SELECT s.t_s AS "t (s)", s.ue AS "UE", s.kind AS event, s.cell, s.target,
+       coalesce(s.handover, s.event, s.cause, s.class) AS "procedure or cause",
+       s.interruption_ns / 1e6 AS "interruption (ms)", s.forwarded_bytes AS forwarded,
+       s.retransmitted_bytes AS retransmitted, s.discarded_bytes AS discarded
+FROM testbed.radio_event s
+WHERE s.{sql.RUN}{OF_UE} AND s.{sql.WITHIN}
+ORDER BY s.utc_ns""".strip()
+    size = dict.fromkeys(("forwarded", "retransmitted", "discarded"), "bytes")
+    return [
+        states("Serving cell", _values("mac_cell"),
+               "The cell that serves the UE, as the scenario numbers it; empty in a run with one cell.", colours),
+        listing("Events of the connection", events,
+                "Reports, handovers, failures and re-establishments (docs/run-directory.md, radio-events.jsonl).",
+                units=size),
     ]  # fmt: skip

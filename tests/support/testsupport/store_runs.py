@@ -27,7 +27,7 @@ def two_flows(packets: int = 200) -> SyntheticRun:
 
 
 def with_radio(run: Path) -> Path:
-    """Adds samples of two UEs' MAC, of the link's timing and of Reminis."""
+    """Adds samples of two UEs' MAC in two cells, of the link's timing and of Reminis."""
     manifest = json.loads((run / "run.json").read_text())
     start = T0 - 100 * MS
     gauges = ["rsrp_dbm", "sinr_db", "ul_snr_db", "cqi", "ri", "phr_db", "pcmax_dbm"]
@@ -37,7 +37,8 @@ def with_radio(run: Path) -> Path:
         ]
     counted = ("sdu_bytes", "capacity_sdu_bytes", "prb_count", "rounds_1_count", "errors_count")
     counters = [f"{way}_{name}" for way in ("dl", "ul") for name in counted]
-    names = ["utc_ns", "duration_ns", "ue", *(f"mac_{name}" for name in gauges + counters)]
+    names = ["utc_ns", "duration_ns", "ue", "mac_cell"]
+    names += [f"mac_{name}" for name in gauges + counters]
     mac = [",".join(names)]
     link = ["utc_ns,duration_ns,lateness_p99_us,overrun_count,host_drop_count,cpu_ratio"]
     cc = ["utc_ns,sport,dport,zone,action,delay_us,dtt_us"]
@@ -46,11 +47,17 @@ def with_radio(run: Path) -> Path:
         for ue, rsrp_dbm, cqi, grows in ((0, -80.5, 15, 15000), (1, -95.25, "", 500)):
             values = [rsrp_dbm, index % 7, 20, cqi, 2, 10, 23, *[index % 28, 0.125, 3000, 1.5] * 2]
             grown = [index * grows] * len(counters)
-            mac.append(",".join(map(str, [at, 10 * MS, ue, *values, *grown])))
+            mac.append(",".join(map(str, [at, 10 * MS, ue, ue, *values, *grown])))
         link += [f"{at},{10 * MS},42.5,{index // 10},0,0.25"]
         cc += [f"{at},40002,5202,{1 + index % 3},nde,{index * 100},30000"]
     for name, lines in (("mac", mac), ("link", link), ("cc-reminis", cc)):
         (run / "raw" / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    events = [
+        {"utc_ns": start + ue * 50 * MS, "ue": ue, "kind": "cell_selected", "cell": ue}
+        for ue in (0, 1)
+    ]
+    lines = "".join(json.dumps(event) + "\n" for event in events)
+    (run / "raw" / "radio-events.jsonl").write_text(lines)
     (run / "raw" / "link-summary.json").write_text('{"verdict": "valid", "cpu_ratio": 0.125}')
     sources: dict[str, Any] = {name: {"file": f"raw/{name}.csv"} for name in ("mac", "link")}
     sources["cc_trace"] = {"cc": "reminis", "file": "raw/cc-reminis.csv"}

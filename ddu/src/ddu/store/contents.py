@@ -24,7 +24,7 @@ from ddu.store.metric_columns import flow_values, run_values
 from ddu.store.traces import cc_samples
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
 
-_TABLES = ("aligned", "mac", "cc")
+_TABLES = ("aligned", "mac", "cc", "radio_events")
 _NO_TRAFFIC = ("failed", "interrupted")
 
 
@@ -164,6 +164,8 @@ def _fill(
         series["trust_sample"] = first
     if "mac" in tables:
         series["radio_sample"] = _radio(tables["mac"], bins)
+    if "radio_events" in tables:
+        series["radio_event"] = tables["radio_events"]
     if "cc" in tables:
         series["cc_sample"] = cc_samples(tables["cc"], run.manifest, flows)
 
