@@ -19,6 +19,7 @@ SAMPLES = {
         "Timestamp,RSRP,SNR,DL_bitrate,UL_bitrate\n"
         "2020.02.14_09.38.22,-80,15,9,9\n2020.02.14_09.38.23,-85,12,9,9\n"
     ),
+    "drive": "time,active interface,handover type\n0,4G,unknown\n0.5,NSA 5G,4t5\n",
     "taps": (
         "t_s,delay_ns_1,re_1,im_1,delay_ns_2,re_2,im_2\n"
         "0,0,1e-4,0,90,0,1e-5\n1,0,0,1e-4,90,1e-5,0\n"
