@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -18,8 +17,9 @@ import psutil
 import pytest
 
 from testsupport import nap_testbed
+from testsupport.prepared import BIN, Started
+from testsupport.waiting import until
 
-BIN = Path(sys.executable).parent
 TEXT = """\
 title: Naps
 base: {{testbed: nap, cc: cubic, duration: {duration}}}
@@ -36,39 +36,28 @@ class Naps:
         self.folder = folder
         self.path = folder / "campaign-naps-only"
         packages = nap_testbed.install(folder / "packages")
-        self._environment = os.environ | {"PYTHONPATH": str(packages), "COLUMNS": "160"}
+        self.environment = {"PYTHONPATH": str(packages), "COLUMNS": "160"}
 
     def write(self, prb: str = "[24, 106]", repeats: int = 2, duration: str = "1s") -> Path:
         file = self.folder / "naps.yaml"
         file.write_text(TEXT.format(prb=prb, repeats=repeats, duration=duration))
         return file
 
-    def start(self, *words: object) -> subprocess.Popen[str]:
-        """Start `ccu campaign WORDS` in a session of its own, as a terminal does."""
-        return self.start_program("ccu", "campaign", *words)
-
-    def start_program(self, name: str, *words: object) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [BIN / name, *map(str, words)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self._environment,
-            start_new_session=True,
-        )
+    def start(self, *words: object) -> Started:
+        """Start `ccu WORDS` in a session of its own, as a terminal does."""
+        session = "import os; os.setsid()"
+        return Started("ccu", *words, environment=self.environment, changed=session)
 
     def run(self, *words: object) -> subprocess.CompletedProcess[str]:
-        process = self.start(*words)
-        printed, trouble = process.communicate(timeout=600)
-        return subprocess.CompletedProcess([], process.returncode, printed, trouble)
+        return self.start("campaign", *words).result()
 
-    def begin(self, *words: object) -> subprocess.Popen[str]:
+    def begin(self, *words: object) -> Started:
         """Start a campaign of long naps, and wait until two are asleep."""
         file = self.write(duration="30s")
-        process = self.start("run", file, "--output", self.folder, "--jobs", 2, *words)
+        process = self.start("campaign", "run", file, "--output", self.folder, "--jobs", 2, *words)
         deadline = time.monotonic() + 300
         while len(asleep(process.pid)) < 2:
-            assert process.poll() is None, process.communicate()
+            assert process.poll() is None, process.printed
             assert time.monotonic() < deadline
             time.sleep(0.05)
         return process
@@ -163,10 +152,10 @@ def test_an_interrupted_campaign_ends_its_runs_and_is_resumed(
     below = psutil.Process(process.pid).children(recursive=True)
     # As a terminal does with Ctrl-C: to all processes of the group.
     os.killpg(process.pid, sent)
-    _, trouble = process.communicate(timeout=600)
-    assert process.returncode == 130
-    assert "stopped; resume with: ccu campaign resume" in trouble
-    assert "Traceback" not in trouble
+    ended = process.result()
+    assert ended.returncode == 130
+    assert "stopped; resume with: ccu campaign resume" in ended.stderr
+    assert "Traceback" not in ended.stderr
     assert [one for one in below if one.is_running() and one.name() == "sleep"] == []
     assert naps.states() == {"interrupted": 2}
     waiting = naps.run("status", naps.path)
@@ -176,8 +165,8 @@ def test_an_interrupted_campaign_ends_its_runs_and_is_resumed(
 def test_a_killed_campaign_leaves_nothing_running(naps: Naps) -> None:
     process = naps.begin()
     below = psutil.Process(process.pid).children(recursive=True)
-    process.kill()
-    process.communicate()
+    process.send_signal(signal.SIGKILL)
+    process.result()
     _, alive = psutil.wait_procs(below, timeout=600)
     assert alive == []
     assert naps.states()["finished"] == 0
@@ -194,8 +183,7 @@ def test_a_killed_process_of_a_run_costs_that_run_only(naps: Naps) -> None:
         time.sleep(0.05)
     assert naps.states()["running"] >= 1
     os.killpg(process.pid, signal.SIGINT)
-    printed, _ = process.communicate(timeout=600)
-    assert "its process ended with code -9" in printed
+    assert "its process ended with code -9" in process.result().stdout
     killed = [one for one in naps.contents() if one["status"] == "failed"]
     assert killed[0]["failure"]["stage"] == "ccu"
 
@@ -217,20 +205,21 @@ def test_a_worker_does_as_many_at_a_time_as_it_has_cores(naps: Naps) -> None:
     address = f"tcp://127.0.0.1:{port}"
     where = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
     offered = ["worker", "--scheduler", address, "--testbeds", 0, "--cores", 3]
-    running = [naps.start_program("dask", "scheduler", *where)]
+    log = naps.folder / "scheduler.log"
+    with log.open("w") as written:
+        scheduler = subprocess.Popen(
+            [BIN / "dask", "scheduler", *map(str, where)], env=os.environ | naps.environment,
+            stdout=subprocess.DEVNULL, stderr=written, start_new_session=True,
+        )  # fmt: skip
+    worker = naps.start(*offered)
     try:
-        running.append(naps.start_program("ccu", *offered))
+        until(lambda: "Register worker" in log.read_text(), worker)
         file, into = naps.write(duration="3s"), ["--output", naps.folder]
-        deadline = time.monotonic() + 300
-        while True:
-            done = naps.run("run", file, *into, "--engine", "dask", "--scheduler", address)
-            if done.returncode == 0 or time.monotonic() > deadline:
-                break
-            assert "no scheduler answers" in done.stderr or "no worker has a core" in done.stderr
+        done = naps.run("run", file, *into, "--engine", "dask", "--scheduler", address)
     finally:
-        for process in reversed(running):
+        for process in (worker, scheduler):
             os.killpg(process.pid, signal.SIGTERM)
-            process.communicate(timeout=600)
+            process.wait(600)
     assert done.returncode == 0, done.stderr
     assert naps.states() == {"finished": 4}
     assert 1 < most_at_once(naps.path) <= 3

@@ -16,10 +16,9 @@ from ccu.campaigns import definition
 from ccu.campaigns.cells import cells
 from ccu.cli.run import resolved
 from ccu.runs.run import check
-from ccu.scenarios import link_config, locate, nr_link, radios
+from ccu.scenarios import link_config, locate, radios
 from ccu.scenarios.resolve import collect, resolve, resolve_written
 from ccu.spec.places import written_at
-from ccu.spec.schema import experiment_schema
 from ddu.console.problems import RefusedError
 
 STATIC = {"cc": "cubic", "scenario": "static", "testbed": "virtual"}
@@ -69,7 +68,9 @@ def test_short_forms_set_the_keys_of_nr_link() -> None:
     assert radio_of({"carriers": 1})["secondary"] == []
 
 
-def test_every_key_of_nr_link_can_be_given(file: Path) -> None:
+def test_every_key_of_nr_link_can_be_given(
+    file: Path, schema: jsonschema.Draft202012Validator
+) -> None:
     file.write_text(
         "radio:\n  prb: 51\n  rank: fixed\n  layers: {dl: 2, ul: 1}\n  layer_isolation_db: 25\n"
         "  link_adaptation: {fixed_mcs: 9}\n  csi: {period_slots: 4, delay_slots: 2}\n"
@@ -79,7 +80,7 @@ def test_every_key_of_nr_link_can_be_given(file: Path) -> None:
     assert {key: radio[key] for key in yaml.safe_load(file.read_text())["radio"]} == (
         yaml.safe_load(file.read_text())["radio"]
     )
-    jsonschema.validate(yaml.safe_load(file.read_text()), experiment_schema(nr_link.radio_schema()))
+    schema.validate(yaml.safe_load(file.read_text()))
     check(resolve(STATIC, file), Path(), machine=False)
 
 
@@ -88,15 +89,19 @@ def test_every_key_of_nr_link_can_be_given(file: Path) -> None:
     [{"rnak": "fixed"}, {"csi": {"perod_slots": 4}}, {"scheduler": "fifo"}, {"rlc": {"mode": "tm"}},
      {"secondary": [{"cuont": 2}]}, {"link_adaptation": {"fixed_mcs": "nine"}}, {"prb": "wide"}, 5],
 )  # fmt: skip
-def test_the_schema_has_the_keys_of_nr_link(radio: object) -> None:
+def test_the_schema_has_the_keys_of_nr_link(
+    radio: object, schema: jsonschema.Draft202012Validator
+) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"radio": radio}, experiment_schema(nr_link.radio_schema()))
+        schema.validate({"radio": radio})
 
 
-def test_a_resolved_experiment_is_read_again(file: Path) -> None:
+def test_a_resolved_experiment_is_read_again(
+    file: Path, schema: jsonschema.Draft202012Validator
+) -> None:
     experiment = resolve({**STATIC, "radio": "n258-8x100MHz", "rlc": "um"})
     file.write_text(resolved(experiment, locate("static")))
-    jsonschema.validate(yaml.safe_load(file.read_text()), experiment_schema(nr_link.radio_schema()))
+    schema.validate(yaml.safe_load(file.read_text()))
     assert resolve({}, file) == experiment
     assert type(experiment).from_record(experiment.record()) == experiment
 
