@@ -83,7 +83,7 @@ pub struct State {
 }
 
 /// The channel between a gNB and UEs in one direction.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Air {
     /// The channels of each UE: those of the gNB's first antenna to each of the UE's, then those of its second.
     ues: Vec<Vec<Channel>>,

@@ -10,7 +10,6 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use nr_link_channel_emulator::{Air, Receiver, Response, Sample, Scale, Start, State};
-use nr_link_model::channel::Channel;
 use nr_link_model::config::Carrier;
 use nr_link_model::{ResolvedLink, Violation};
 use nr_link_virtual_plan::radio;
@@ -55,13 +54,11 @@ impl FromStr for Antennas {
 /// The channel of a link's configuration, from which the ways of each connection are made.
 #[derive(Debug)]
 pub struct Emulation {
-    channels: Vec<Channel>,
-    antennas: Antennas,
-    scale: Scale,
     cyclic_prefix_s: f64,
     seed: u64,
     start: Start,
-    air: Air,
+    /// Downlink, uplink.
+    airs: [Air; DIRECTIONS],
     record: Option<Record>,
 }
 
@@ -105,49 +102,32 @@ impl Emulation {
                 .or_in_file(link)
                 .into());
         }
-        let scale = Scale {
-            rate_hz,
-            occupied_hz,
-            element_power: ELEMENT_AMPLITUDES[0].powi(2) / 2.0,
-            unity_dbm: UNITY_DBM,
-            gains_db: GAINS_DB,
-            attach_gain_db: ATTACH_GAIN_DB,
-        };
         let start = Start::never();
-        let air = Air::new(
-            vec![channels.clone()],
-            antennas.gnb,
-            false,
-            scale,
-            start.clone(),
-        );
+        let airs = [false, true].map(|uplink| {
+            let scale = Scale {
+                rate_hz,
+                occupied_hz,
+                element_power: ELEMENT_AMPLITUDES[usize::from(uplink)].powi(2) / 2.0,
+                unity_dbm: UNITY_DBM,
+                gains_db: GAINS_DB,
+                attach_gain_db: ATTACH_GAIN_DB,
+            };
+            let channels = vec![channels.clone()];
+            Air::new(channels, antennas.gnb, uplink, scale, start.clone())
+        });
         Ok(Self {
             record: record.map(Record::create).transpose()?,
             cyclic_prefix_s: CYCLIC_PREFIX / scs_hz,
-            channels,
-            antennas,
-            scale,
             seed,
             start,
-            air,
+            airs,
         })
     }
 
     /// Returns the ways of a new connection: downlink, uplink.
     pub fn ways(&self) -> [Way; DIRECTIONS] {
         [false, true].map(|uplink| {
-            let scale = Scale {
-                element_power: ELEMENT_AMPLITUDES[usize::from(uplink)].powi(2) / 2.0,
-                ..self.scale
-            };
-            let channels = vec![self.channels.clone()];
-            let air = Air::new(
-                channels,
-                self.antennas.gnb,
-                uplink,
-                scale,
-                self.start.clone(),
-            );
+            let air = self.airs[usize::from(uplink)].clone();
             // Both directions have noise of their own.
             let seed = self.seed.wrapping_mul(2).wrapping_add(u64::from(uplink));
             Way {
@@ -160,7 +140,7 @@ impl Emulation {
 
     /// Returns the share of energy that comes later than the cyclic prefix.
     pub fn late_energy_ratio(&self) -> f64 {
-        self.air.energy_after(self.cyclic_prefix_s, EXAMINED_S)
+        self.airs[0].energy_after(self.cyclic_prefix_s, EXAMINED_S)
     }
 
     /// Has the scenario begin at a sample.
@@ -179,7 +159,7 @@ impl Emulation {
         if !slot.is_multiple_of(SLOTS_A_ROW) {
             return Ok(());
         }
-        for (ue, state) in self.air.states(at).iter().enumerate() {
+        for (ue, state) in self.airs[0].states(at).iter().enumerate() {
             record.write(ue, state, utc_ns)?;
         }
         Ok(())

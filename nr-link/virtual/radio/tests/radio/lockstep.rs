@@ -10,7 +10,7 @@ use std::time::Duration;
 use nr_link_virtual_plan::radio::{Answer, Request};
 
 use crate::modems::{
-    ADVANCE, Client, GNB_LEAD_SLOTS, SLOT, Testbed, UE_LEAD_SLOTS, end, eventually,
+    ADVANCE, Client, GNB_LEAD_SLOTS, PATIENCE, SLOT, Testbed, UE_LEAD_SLOTS, end, eventually,
 };
 
 #[test]
@@ -104,7 +104,7 @@ fn a_radio_runs_slot_by_slot() {
     assert_eq!(tells.iter().take(2).count(), 2);
     assert!(tells.recv_timeout(patience).is_err());
     drop(channel_client);
-    tells.recv_timeout(Duration::from_secs(10)).unwrap();
+    tells.recv_timeout(PATIENCE).unwrap();
     let mut hosts = waiting.join().unwrap();
 
     // A modem that ends is named.
