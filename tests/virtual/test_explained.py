@@ -62,7 +62,13 @@ def test_explain_says_what_happened(experiments: Runs) -> None:
     longest = packets.loc[packets["delay_ns"].idxmax()]
     assert f"{longest['delay_ns'] / 1e6:.6f} ms one way" in said
     assert f"frame {longest['sent_frame']} at the sender" in said
-    assert "behind others in the RLC queue" in said
+    rows = np.load(run / "raw" / "delays.npy")
+    own = rows[(rows["sent_frame"] == longest["sent_frame"]) & (rows["direction"] == 0)][0]
+    reached_utc_ns = own["entered_utc_ns"] + own["delay_line_ns"] + own["delay_path_ns"]
+    same_queue = (rows["ue"] == own["ue"]) & (rows["direction"] == 0)
+    before = same_queue & (rows["sent_frame"] < own["sent_frame"])
+    waiting = rows[before & (rows["left_utc_ns"] > reached_utc_ns)]
+    assert f"behind others in the RLC queue: {len(waiting)} packets, " in said
     at = command("ddu", "explain", str(run), "--at", "1.5s").stdout
     assert at.startswith("1.4") or at.startswith("1.5")
     assert command("ddu", "explain", str(run), "--at", "1500ms").stdout == at

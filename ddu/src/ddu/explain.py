@@ -28,8 +28,8 @@ SENTENCES = {
     "tdd": "no slot of its direction (the rest of a slot, TDD)",
     "request": "until the UE could ask for a grant",
     "grant": "until a grant: the gNB did not know yet, or knew of too few bytes",
-    "blocked": "slots without a new block of the UE: an own retransmission, no free HARQ process, "
-    "no room for an acknowledgement, or no channel report",
+    "blocked": "slots that could not have a new block of the UE: its retransmission was in them, "
+    "or it had no free HARQ process, no room for an acknowledgement, or no channel report",
     "priority": "slots that other UEs had",
     "service": "slots that carried only a part: the rate of the link",
     "transmission": "its slot on the air, decoding, and scheduling ahead",
@@ -98,10 +98,11 @@ def _lines(run: Run, packets: pd.DataFrame, packet: Any) -> Iterator[str]:
     flow = next(one for one in run.manifest.flows if one.id == packet.flow)
     what = "data" if packet.role == "data" else "ACK"
     cc = flow.cc_read_back or flow.cc
+    # UDP has no numbers.
+    numbers = f", seq {packet.seq}, ack {packet.ack}" if packet.seq or packet.ack else ""
     yield (
         f"{packet.t_s:.6f} s: flow {packet.flow} ({cc}), {what} {packet.direction}, "
-        f"{packet.ip_bytes} bytes, seq {packet.seq}, ack {packet.ack}: "
-        f"{packet.delay_ns / 1e6:.6f} ms one way"
+        f"{packet.ip_bytes} bytes{numbers}: {packet.delay_ns / 1e6:.6f} ms one way"
     )
     if packet.sent_frame:
         yield f"  frame {packet.sent_frame} at the sender, {packet.received_frame} at the receiver"
@@ -131,9 +132,11 @@ def _before(packets: pd.DataFrame, packet: Any) -> str:
         reached += packet.delay_line_ns + packet.delay_path_ns
     sent = packets["utc_ns"] + packets["delay_ns"] - packets["delay_receiver_ns"]
     same = (packets["ue"] == packet.ue) & (packets["direction"] == packet.direction)
-    ahead = packets[same & (packets["utc_ns"] <= packet.utc_ns) & (sent > reached)]
-    others = ahead[ahead.index != packet.name]
-    return f": {len(others)} packets, {int(others['ip_bytes'].sum())} bytes of the run's flows"
+    # Of a burst that was sent at one instant, only packets with an earlier frame are before it.
+    in_burst = (packets["utc_ns"] == packet.utc_ns) & (packets["sent_frame"] < packet.sent_frame)
+    earlier = (packets["utc_ns"] < packet.utc_ns) | in_burst
+    ahead = packets[same & earlier & (sent > reached)]
+    return f": {len(ahead)} packets, {int(ahead['ip_bytes'].sum())} bytes of the run's flows"
 
 
 def _mostly(packets: pd.DataFrame, packet: Any) -> str:
