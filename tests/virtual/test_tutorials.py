@@ -23,6 +23,9 @@ EXPECTED = {
         "figure: train.svg",
     ],
     "why": ["mostly: behind others in the RLC queue"],
+    "bound": ["runs/campaign-bound-quick/report/report.html"],
+    "changes": ["compared/comparison.html"],
+    "recipes": ["identical: figures/timeline.svg and the raw data of 1 run"],
     "mac-pcap": ["(Short BSR LCG ID=0 BS=", "MAC-NR", "DL-SCH"],
 }
 """Texts that the commands of each page print, among others."""
