@@ -21,6 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import virtual
 from links import FOUR_LAYER_ELEMENTS, TDD, carrier, given, mmwave, peak_mbps, radio
 from testbed import Measured, Testbed, testbed
 
@@ -87,7 +88,7 @@ def main() -> None:
         *_both_ways_rows(raw_both),
     ]
     OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(_document(rows, _model_rows(), _emulator_rows()))
+    OUT.write_text(_document(rows, _model_rows(), _emulator_rows(), _explained_rows()))
     print(OUT.read_text())
 
 
@@ -284,6 +285,17 @@ def _emulator_rows() -> list[Row]:
     return rows
 
 
+def _explained_rows() -> list[Row]:
+    """Return the rows of runs in virtual time whose delays are explained (docs/why.md)."""
+    rows = []
+    for link in ("24 PRB", "106 PRB"):
+        plain, explained = virtual.least(link, seconds=20)
+        here = f"{explained['cpu_s']:.2f} s of CPU"
+        times = f"{explained['cpu_s'] / plain['cpu_s']:.2f} times that of the plain run"
+        rows.append(Row(f"CUBIC over {link}, 20 s, delays explained", "≤ 1.30 times", here, times))
+    return rows
+
+
 def _rate(mbps: float, cpu_ratio: float) -> str:
     return f"{mbps / 1000:.2f} Gbit/s on {cpu_ratio:.2f} of a core"
 
@@ -292,7 +304,9 @@ def _timing(run: Run | Measured) -> str:
     return f"{run.summary['delivery_late_p99_us']:.0f} µs, {run.summary['verdict']}"
 
 
-def _document(measured: list[Row], model: list[Row], emulator: list[Row]) -> str:
+def _document(
+    measured: list[Row], model: list[Row], emulator: list[Row], explained: list[Row]
+) -> str:
     models = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     cpu = models[0] if models else platform.machine()
     load = os.getloadavg()[2]
@@ -301,7 +315,11 @@ def _document(measured: list[Row], model: list[Row], emulator: list[Row]) -> str
         f"load over the last 15 minutes {load:.1f}."
     )
     head = _HEAD.format(about=about)
-    tables = {"The model alone": model, "The channel emulator": emulator}
+    tables = {
+        "The model alone": model,
+        "The channel emulator": emulator,
+        "Explained delays in virtual time": explained,
+    }
     parts = [f"\n## {title}\n\n{_table(rows)}" for title, rows in tables.items()]
     return head + _table(measured) + "".join(parts)
 

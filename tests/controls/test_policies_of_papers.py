@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ddu.api import analyze
+from testsupport.oracle import is_above, measured, oracles_front
 from testsupport.runs import Runs, json_of, received_bps, received_bps_by_second
 
 LINK_MBPS = 48.0
@@ -150,17 +150,10 @@ def test_flows_and_runs_draw_differently(experiments: Runs, steady: Path) -> Non
     assert draws(1, 0) != draws(2, 0)
 
 
-def test_no_other_has_more_at_the_oracles_delay(experiments: Runs) -> None:
-    """It knows what the link will carry; `delay_ms` says how long data may wait for it."""
-    path = ("--scenario", "rome-moderate", "--prb", "51", "--rtt", "20ms", "--duration", "10s")
-
-    def mbps_and_ms(*cc: str) -> tuple[float, float]:
-        run = experiments("--cc", *cc, *path)
-        totals = analyze(run, report=False)
-        return totals["throughput_bps"] / 1e6, totals["packet_owd_ms"]["mean"]
-
-    front = [mbps_and_ms("oracle", "--cc-param", f"delay_ms={ms}") for ms in (3, 30)]
+def test_no_other_has_more_at_the_oracles_delay(kernel: Path) -> None:
+    """`python -m testsupport.oracle` compares all congestion controls over all scenarios."""
+    scenario, length = "rome-moderate", ("--duration", "5s")
+    front = oracles_front(scenario, *length)
     for cc in ("reminis", "bbr", "vegas", "cubic"):
-        mbps, owd_ms = mbps_and_ms(cc)
-        above = [own for own in front if mbps > own[0] and owd_ms <= own[1]]
-        assert not above, (cc, mbps, owd_ms, front)
+        point = measured(scenario, "--cc", cc, *length)
+        assert not is_above(point, front), (cc, point, front.mbps(point.owd_ms))

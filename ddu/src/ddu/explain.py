@@ -31,7 +31,7 @@ SENTENCES = {
     "blocked": "slots that could not have a new block of the UE: its retransmission was in them, "
     "or it had no free HARQ process, no room for an acknowledgement, or no channel report",
     "priority": "slots that other UEs had",
-    "service": "until the link had carried all of it: its rate, and RLC's retransmissions of earlier data",
+    "service": "until the link had carried all: its rate, and RLC's retransmissions of others",
     "transmission": "its slot on the air, decoding, and scheduling ahead",
     "harq": "HARQ retransmissions",
     "rlc": "RLC's status report and retransmission, after HARQ gave up",
