@@ -20,7 +20,8 @@ from multiprocessing.context import ForkContext
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
-_PATIENCE_S = 120
+_PATIENCE_S = 600
+"""A command takes a second of CPU, which is minutes with `nice` on a busy machine."""
 _PR_SET_CHILD_SUBREAPER = 36
 
 
