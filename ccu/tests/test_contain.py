@@ -115,6 +115,24 @@ def test_a_program_that_sends_has_the_network_it_is_started_in(tmp_path: Path) -
 
 
 @needs_all
+def test_of_all_sockets_it_reaches_the_given_one(tmp_path: Path) -> None:
+    """As the kernel in lockstep the radio's, when it carries what a user wrote."""
+    given, other = tmp_path / "radio", tmp_path / "other"
+    body = "import socket, sys\nfor path in sys.argv[1:]:\n"
+    body += "    print(socket.socket(socket.AF_UNIX).connect_ex(path) == 0)"
+    rights = Rights(writes=(str(given),), keeps_network=True, socket_families=(socket.AF_UNIX,))
+    with socket.socket(socket.AF_UNIX) as radio, socket.socket(socket.AF_UNIX) as service:
+        for one, path in ((radio, given), (service, other)):
+            one.bind(str(path))
+            one.listen()
+        owner = given.stat().st_uid
+        words = contained([sys.executable, "-c", body, str(given), str(other)], rights)
+        ran = subprocess.run(words, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("True\nFalse\n", "")
+    assert given.stat().st_uid == owner
+
+
+@needs_all
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become the user who called sudo")
 def test_the_user_who_called_sudo_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUDO_UID", "4321")

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -195,12 +196,14 @@ def _give_back(owners: Mapping[Path, tuple[int, int]]) -> None:
 
 
 def _give(path: Path, uid: int, gid: int) -> None:
-    """Change the owner of a file, or of a folder and what is in it.
+    """Change the owner of a file, a socket, or a folder and what is in it.
 
     No link is followed, also none that takes a folder's place meanwhile: what is in a folder is
     named by the folder's descriptor.
     """
     os.chown(path, uid, gid, follow_symlinks=False)
+    if not stat.S_ISDIR(path.lstat().st_mode):
+        return
     for _, folders, files, folder in os.fwalk(path):
         for name in (*folders, *files):
             os.chown(name, uid, gid, dir_fd=folder, follow_symlinks=False)
