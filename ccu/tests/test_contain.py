@@ -116,7 +116,7 @@ def test_a_program_that_sends_has_the_network_it_is_started_in(tmp_path: Path) -
 
 @needs_all
 def test_of_all_sockets_it_reaches_the_given_one(tmp_path: Path) -> None:
-    """As the kernel in lockstep the radio's, when it carries what a user wrote."""
+    """The kernel in lockstep is given the radio's, when a user wrote a part of its run."""
     given, other = tmp_path / "radio", tmp_path / "other"
     body = "import socket, sys\nfor path in sys.argv[1:]:\n"
     body += "    print(socket.socket(socket.AF_UNIX).connect_ex(path) == 0)"

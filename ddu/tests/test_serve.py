@@ -139,6 +139,6 @@ def test_names_of_this_machine_are_served_with_a_policy(port: int, host: str) ->
 
 
 def test_a_client_that_sends_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ddu.serve.http._Handler.timeout", 0.01)
+    monkeypatch.setattr("ddu.serve.http._PATIENCE_S", 0.01)
     with socket.create_connection(("127.0.0.1", port), timeout=600) as silent:
         assert silent.recv(1) == b""

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from ddu.cli.main import app
 from ddu.errors import StoreError
-from ddu.store import private
+from ddu.store import connect, private
 from ddu.store.backup import backup, restore
 from ddu.store.connect import connected, described
 from ddu.store.directory import Address, StoreDirectory
@@ -144,6 +144,20 @@ def test_the_reader_reads_everything_and_changes_nothing(
     tabled(run, bin_ns=50_000_000)
     with pytest.raises(StoreError, match="may only look"):
         publish(url, run, replace=True)
+
+
+def test_a_reader_that_holds_a_table_keeps_nobody_waiting(
+    empty_store: StoreDirectory, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Publishing goes on beside it; a change of the schema, which cannot, ends with an error."""
+    monkeypatch.setattr(connect, "_LOCK_TIMEOUT_S", 1)
+    url = empty_store.url()
+    with psycopg.connect(reader_url(empty_store)) as reader:
+        reader.execute("LOCK TABLE testbed.run IN ACCESS SHARE MODE")
+        assert publish(url, run).outcome == "published"
+        unpublish(url, "synthetic")
+        with pytest.raises(StoreError, match="in use by others"), connected(url) as connection:
+            connection.execute("SET statement_timeout = '60s'; ALTER TABLE testbed.run ADD x int")
 
 
 @pytest.mark.parametrize("database", ["postgres", "template1"])

@@ -142,10 +142,12 @@ def test_up_restores_what_the_reader_has_changed(directory: Path) -> None:
     with psycopg.connect(reader_url(StoreDirectory(directory)), autocommit=True) as reader:
         reader.execute("SET default_transaction_read_only = off")
         reader.execute("ALTER ROLE ddu_reader SET statement_timeout = 0")
+        reader.execute("ALTER ROLE ddu_reader SET work_mem = '7GB'")
         reader.execute("ALTER ROLE ddu_reader PASSWORD 'mine'")
     assert ddu("store", "up").exit_code == 0
     with psycopg.connect(reader_url(StoreDirectory(directory))) as reader:
         assert reader.execute("SHOW statement_timeout").fetchone() == ("10s",)
+        assert reader.execute("SHOW work_mem").fetchone() != ("7GB",)
 
 
 def test_root_follows_no_link_that_the_server_has_made(directory: Path, tmp_path: Path) -> None:

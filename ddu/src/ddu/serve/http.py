@@ -47,7 +47,10 @@ class _Handler(SimpleHTTPRequestHandler):
     of it."""
 
     server_version = "ddu"
-    timeout = _PATIENCE_S
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.settimeout(_PATIENCE_S)
 
     def parse_request(self) -> bool:
         """Refuse a request by a name that is not this machine's: a page of another site, whose name
