@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +74,19 @@ class Naps:
 def asleep(pid: int) -> list[psutil.Process]:
     """The naps that a process has below it."""
     try:
-        below = psutil.Process(pid).children(recursive=True)
+        return napping(psutil.Process(pid).children(recursive=True))
     except psutil.NoSuchProcess:
         return []
-    return [one for one in below if one.is_running() and one.name() == "sleep"]
+
+
+def napping(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that are naps now; any of the processes may end meanwhile."""
+    naps = []
+    for one in processes:
+        with suppress(psutil.NoSuchProcess):
+            if one.is_running() and one.name() == "sleep":
+                naps.append(one)
+    return naps
 
 
 @pytest.fixture
@@ -156,7 +166,7 @@ def test_an_interrupted_campaign_ends_its_runs_and_is_resumed(
     assert ended.returncode == 130
     assert "stopped; resume with: ccu campaign resume" in ended.stderr
     assert "Traceback" not in ended.stderr
-    assert [one for one in below if one.is_running() and one.name() == "sleep"] == []
+    assert napping(below) == []
     assert naps.states() == {"interrupted": 2}
     waiting = naps.run("status", naps.path)
     assert "0 of 4 runs" in waiting.stdout
