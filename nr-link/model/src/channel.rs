@@ -225,6 +225,12 @@ impl Channel {
         self.carrier_hz
     }
 
+    /// Returns the received power without fading at each tick, dBm per resource element. Cells of one scenario have the same
+    /// ticks.
+    pub(crate) fn levels_dbm(&self) -> &[f32] {
+        self.levels.signals_dbm()
+    }
+
     /// Returns cellIndividualOffset of the cell, dB.
     pub(crate) fn individual_offset_db(&self) -> f64 {
         self.individual_offset_db

@@ -12,4 +12,5 @@ mod prescribed;
 mod signalling;
 
 pub(crate) use connection::{Action, Connection, Data};
+pub(crate) use events::{Level, can_enter};
 pub(crate) use prescribed::Prescribed;

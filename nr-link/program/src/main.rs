@@ -15,10 +15,10 @@ use nr_link::forward::Routes;
 use nr_link::problems::{self, Format};
 use nr_link::resolved;
 use nr_link::selftest;
-use nr_link::session::{self, Session};
+use nr_link::session::Session;
 use nr_link::shell::{self, Shell};
 use nr_link_model::samples::csv_columns;
-use nr_link_model::{aqm, config, scenario};
+use nr_link_model::{Link, Source, aqm, config, scenario};
 use nr_link_virtual_launcher::Virtual;
 use nr_link_virtual_radio::RadioArguments;
 use serde_json::{Value, json};
@@ -227,9 +227,11 @@ fn execute(command: Command) -> Result<ExitCode> {
         } => {
             let config = resolved::load(&configuration.config)?;
             Routes::of(&config)?;
-            session::model(&config)?;
+            let source = Source::load(&config)?;
+            let warnings = source.warnings(&config);
+            Link::<()>::new(&config, source)?;
             match json {
-                true => print(resolved::config(&config))?,
+                true => print(resolved::config(&config, &warnings))?,
                 false => print(format_args!("{config:#?}"))?,
             }
         }

@@ -79,14 +79,22 @@ fn text(message: &str) -> String {
     text
 }
 
+/// Returns a problem as JSON.
+pub fn value(Problem { place, rule, fix }: &Problem) -> Value {
+    object(place, rule, Some(fix))
+}
+
 fn json_list(place: &Place, rule: &str, fix: Option<&str>) -> String {
+    json!([object(place, rule, fix)]).to_string()
+}
+
+fn object(place: &Place, rule: &str, fix: Option<&str>) -> Value {
     let file = place.file.as_ref().map(|file| file.to_string_lossy());
-    let list: Value = json!([{
+    json!({
         "where": {"file": file, "line": place.line, "key": place.key},
         "rule": rule,
         "fix": fix,
-    }]);
-    list.to_string()
+    })
 }
 
 #[cfg(test)]

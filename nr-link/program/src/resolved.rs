@@ -6,8 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use nr_link_model::scenario::{Capacity, Mobility, Radio, Rate, Scenario};
-use nr_link_model::{Direction, ResolvedConfig};
+use nr_link_model::{Direction, Problem, ResolvedConfig};
 use serde_json::{Map, Value, json};
+
+use crate::problems;
 
 /// Loads a configuration from a file, or from standard input if it is `-`.
 ///
@@ -21,8 +23,8 @@ pub fn load(file: &Path) -> Result<ResolvedConfig> {
     Ok(ResolvedConfig::parse(&text, file)?)
 }
 
-/// Returns the radio of a configuration; null if it has none.
-pub fn config(config: &ResolvedConfig) -> Value {
+/// Returns the radio of a configuration, null if it has none, and the warnings about it.
+pub fn config(config: &ResolvedConfig, warnings: &[Problem]) -> Value {
     let radio = config.radio.as_ref().map(|radio| {
         let carriers = radio.carriers.iter().map(|carrier| {
             json!({
@@ -41,7 +43,8 @@ pub fn config(config: &ResolvedConfig) -> Value {
             },
         })
     });
-    json!({ "radio": radio })
+    let warnings = warnings.iter().map(problems::value);
+    json!({ "radio": radio, "warnings": warnings.collect::<Vec<_>>() })
 }
 
 /// Returns what a scenario sets, without absent keys; `files` are relative to its folder.

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import yaml
 
 from ccu.scenarios import nr_link
-from ccu.scenarios.library import seed_of
+from ccu.scenarios.library import locate, seed_of
 from ccu.spec.experiment import DROP_TAIL, Direction, Experiment
 from ccu.spec.gnb_profile import IDEAL
 from ddu.console.problems import RefusedError, Where, refusal
@@ -180,6 +181,23 @@ def check(experiment: Experiment, scenario: Path) -> dict[str, Any] | None:
         raise refusal(rule, "choose a scenario with radio, or leave the change out", key="changes")
     with _named_by_the_user():
         return nr_link.radio(_playing(experiment, scenario))
+
+
+def notice(experiments: Sequence[Experiment]) -> str:
+    """Return nr-link's warnings about these experiments; a check refuses what it cannot run."""
+    sentences: dict[str, None] = {}
+    told_apart = {
+        (one.scenario, json.dumps(one.radio, sort_keys=True)): one
+        for one in experiments
+        if "handover" in one.radio
+    }
+    for experiment in told_apart.values():
+        with suppress(RefusedError):
+            scenario = locate(experiment.scenario, experiment.seed)
+            for warning in nr_link.warnings(_playing(experiment, scenario)):
+                key = _set_by(warning.where.key or "")
+                sentences[f"warning: {warning.at(Where(key=key))}"] = None
+    return "\n".join(sentences)
 
 
 def capacity(experiment: Experiment, scenario: Path, seconds: float, interval_ms: int) -> str:

@@ -40,6 +40,12 @@ def radio(config: dict[str, Any]) -> dict[str, Any] | None:
     return resolved
 
 
+def warnings(config: dict[str, Any]) -> list[Problem]:
+    """Return what nr-link accepts and takes for a mistake. Raises RefusedError."""
+    checked = _checked(yaml.safe_dump(config, sort_keys=False))
+    return list(map(Problem.from_json, checked["warnings"]))
+
+
 def capacity(config: dict[str, Any], seconds: float, interval_ms: int) -> str:
     """Return the CSV text of `nr-link capacity`. Raises RefusedError."""
     options = [f"--seconds={seconds!r}", "--interval-ms", str(interval_ms)]

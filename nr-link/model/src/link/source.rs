@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::capacity::Supply;
 use crate::channel::Channel;
-use crate::config::{PerDirection, ResolvedConfig};
+use crate::config::{Event, HandoverKind, PerDirection, ResolvedConfig};
 use crate::packet::Direction;
 use crate::problem::{Problem, violation};
 use crate::radio::Grid;
-use crate::rrc::Prescribed;
+use crate::rrc::{Level, Prescribed, can_enter};
 use crate::scenario::{Capacity, Scenario};
 
 /// The radio of one UE.
@@ -30,6 +30,21 @@ impl UeRadio {
             channels: vec![channels],
             prescribed: None,
         }
+    }
+
+    /// Returns whether the entering condition of an event is ever fulfilled without fading, in any serving cell.
+    fn can_enter(&self, event: Event, hysteresis_db: f64) -> bool {
+        let primary = || self.channels.iter().filter_map(|carriers| carriers.first());
+        let ticks = primary().map(|cell| cell.levels_dbm().len()).min();
+        let mut levels = (0..ticks.unwrap_or(0)).map(|tick| -> Vec<Level> {
+            let cells = primary().map(|cell| Level {
+                dbm: f64::from(cell.levels_dbm()[tick]),
+                offset_db: cell.individual_offset_db(),
+                carrier_hz: cell.carrier_hz(),
+            });
+            cells.collect()
+        });
+        levels.any(|cells| can_enter(event, hysteresis_db, &cells))
     }
 }
 
@@ -94,6 +109,37 @@ impl Source {
             });
         }
         Ok(Self::Capacity(all))
+    }
+
+    /// Returns what is allowed and most likely a mistake: measurement events that the scenario's levels never fulfil.
+    pub fn warnings(&self, config: &ResolvedConfig) -> Vec<Problem> {
+        let (Self::Radio(radios), Some(radio)) = (self, &config.radio) else {
+            return Vec::new();
+        };
+        let handover = &radio.handover;
+        let starts =
+            handover.kind != HandoverKind::Off && radios.iter().any(|one| one.prescribed.is_none());
+        let event = starts.then_some((handover.event, "radio.handover.event"));
+        let reports = handover.reports.iter();
+        let reports = reports.map(|&event| (event, "radio.handover.reports"));
+        let several: Vec<_> = radios.iter().filter(|one| one.channels.len() > 1).collect();
+        let is_never_entered = |event| {
+            let mut radios = several.iter();
+            !several.is_empty() && !radios.any(|one| one.can_enter(event, handover.hysteresis_db))
+        };
+        let written = event.into_iter().chain(reports);
+        written
+            .filter(|&(event, _)| is_never_entered(event))
+            .map(|(event, key)| {
+                let name = event.name();
+                violation!(
+                    "no cell ever fulfils the entering condition of {name}, at the scenario's levels without fading",
+                    "Choose a level that its cells reach, or leave it for a UE that keeps its cell"
+                )
+                .at_key(key)
+                .or_in_file(&config.file)
+            })
+            .collect()
     }
 
     /// Returns the number of UEs.

@@ -7,7 +7,7 @@ use crate::ids::CellId;
 
 /// The filtered level of a cell, and its individual offset (Ocn, Ocp).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Level {
+pub(crate) struct Level {
     pub dbm: f64,
     pub offset_db: f64,
     pub carrier_hz: f64,
@@ -47,6 +47,19 @@ fn enters(event: Event, serving: Level, neighbour: Level, hysteresis_db: f64) ->
                 && neighbour.compared_db() - hysteresis_db > serving.compared_db() + offset_db
         }
     }
+}
+
+/// Returns whether the entering condition is fulfilled at these levels with any cell as the serving one.
+pub(crate) fn can_enter(event: Event, hysteresis_db: f64, cells: &[Level]) -> bool {
+    let enters_from = |(number, &serving): (usize, &Level)| {
+        let others = cells
+            .iter()
+            .enumerate()
+            .filter(|&(other, _)| other != number);
+        let mut others = others.map(|(_, &other)| other);
+        others.any(|other| enters(event, serving, other, hysteresis_db))
+    };
+    cells.iter().enumerate().any(enters_from)
 }
 
 /// Returns whether the leaving condition is fulfilled.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -35,6 +36,12 @@ class EmulatedDriver(Driver):
 
         scenarios.check_time(scenario, experiment.duration_s)
         link_config.check(experiment, scenario)
+
+    def notice(self, experiments: Sequence[Experiment]) -> str:
+        """Return nr-link's warnings."""
+        from ccu.scenarios import link_config
+
+        return link_config.notice(experiments)
 
     def up(self, site: Site) -> AbstractContextManager[Testbed]:
         from ccu.testbeds.emulated import testbed

@@ -70,6 +70,12 @@ class VirtualDriver(Driver):
     def own_controls(self) -> frozenset[str]:
         return kernel.congestion_controls()
 
+    def notice(self, experiments: Sequence[Experiment]) -> str:
+        """Return nr-link's warnings."""
+        from ccu.scenarios import link_config
+
+        return link_config.notice(experiments)
+
     def check_machine(self, experiment: Experiment) -> None:
         """Ask whether the kernel is built and can run here, and for the programs of the traffic."""
         checks.check_machine(experiment)
