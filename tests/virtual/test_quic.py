@@ -17,7 +17,7 @@ from ddu.api import analyze
 from ddu.readers.qlog import packets_of, read_qlog
 from testsupport.prepared import command
 
-SHORT = ("--testbed", "virtual", "--prb", "24", "--scenario", "static")
+SHORT = ("--testbed", "virtual", "--prb", "24", "--scenario", "static", "--no-report")
 OF_THE_MACHINE = {"virtual.json", "virtual-plan.json"}
 
 
