@@ -19,6 +19,6 @@ def __getattr__(name: str) -> Any:
     # Imported when first used: pandas takes half a second, and most commands need none of it.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ddu import api
+    from importlib import import_module
 
-    return getattr(api, name)
+    return getattr(import_module("ddu.api"), name)
