@@ -21,7 +21,7 @@ from ddu.api import analyze
 from testsupport.prepared import command
 
 DELAYS_MS = (1, 3, 10, 30, 100, 300)
-"""How long the oracle lets data wait."""
+"""The delays that the oracle may let data wait for, one run each."""
 MARGIN = 0.02
 """The front is drawn through a few points: a congestion control may be above it by this share."""
 LINK = ("--prb", "106", "--rtt", "20ms")
@@ -95,10 +95,8 @@ def is_above(point: Point, front: Front) -> bool:
 
 def names() -> list[str]:
     """Return all congestion controls but the oracle."""
-    found = set(congestion.describe())
-    for driver in drivers().values():
-        found |= set(driver.own_controls())
-    return sorted(found - {"oracle"})
+    of_testbeds = (driver.own_controls() for driver in drivers().values())
+    return sorted(set(congestion.describe()).union(*of_testbeds) - {"oracle"})
 
 
 def main() -> None:
