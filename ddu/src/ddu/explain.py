@@ -132,8 +132,8 @@ def _before(packets: pd.DataFrame, packet: Any) -> str:
         reached += packet.delay_line_ns + packet.delay_path_ns
     sent = packets["utc_ns"] + packets["delay_ns"] - packets["delay_receiver_ns"]
     same = (packets["ue"] == packet.ue) & (packets["direction"] == packet.direction)
-    # Of a burst that was sent at one instant, only packets with an earlier frame are before it.
-    in_burst = (packets["utc_ns"] == packet.utc_ns) & (packets["sent_frame"] < packet.sent_frame)
+    # Of a burst that was sent at one instant, only those that left the link earlier are before it.
+    in_burst = (packets["utc_ns"] == packet.utc_ns) & (packets.index < packet.name)
     earlier = (packets["utc_ns"] < packet.utc_ns) | in_burst
     ahead = packets[same & earlier & (sent > reached)]
     return f": {len(ahead)} packets, {int(ahead['ip_bytes'].sum())} bytes of the run's flows"
