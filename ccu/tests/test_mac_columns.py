@@ -20,7 +20,8 @@ def written() -> list[str]:
 
 
 def declared(name: str) -> Column | None:
-    for column in (*source_columns("time"), *source_columns("mac")):
+    of_all = (one for section in ("time", "mac", "phone") for one in source_columns(section))
+    for column in of_all:
         pattern = re.escape(column.name).replace(r"\{direction\}", "(dl|ul)")
         if re.fullmatch(pattern.replace(r"\{n\}", "[0-9]+"), name):
             return column

@@ -177,8 +177,8 @@ def test_a_testbed_that_cannot_set_the_radio_refuses_each_key(testbed: str, file
 
 @pytest.mark.parametrize("name", list(radios.library()))
 def test_every_preset_is_a_radio_of_nr_link(name: str) -> None:
-    values, places = radios.read(name)
-    assert values.keys() == places.keys() >= {"prb", "carrier_ghz", "numerology", "duplex"}
+    values, places = radios.read("radio", name)
+    assert places.keys() >= values.keys() >= {"prb", "carrier_ghz", "numerology", "duplex"}
     check(resolve({**STATIC, "radio": name}), Path(), machine=False)
 
 
@@ -192,6 +192,48 @@ def test_a_radio_of_the_users_own_is_a_file(tmp_path: Path) -> None:
     assert f"{mine}: radio: is not a mapping" in refusal_of({"radio": str(mine)})
     mine.write_text("radio: {mcs_table: 1024qam}\n")
     assert refusal_of({"radio": str(mine)}).startswith(f"{mine}:1: radio.mcs_table: ")
+
+
+def test_a_setting_of_drx_is_two_keys_and_off_removes_both(file: Path) -> None:
+    radio = radio_of({"drx": "nsa-low-band"})
+    assert (radio["drx"]["long_cycle_ms"], radio["rrc"]["idle"]["after_s"]) == (320, 10.2)
+    # A setting replaces another one as a whole; what stands beside its name is stronger.
+    file.write_text("drx: nsa-low-band\n")
+    assert "rrc" not in radio_of({"drx": "interactive"}, file)
+    file.write_text("radio: {drx: sa-low-band, rrc: {idle: {after_s: 3, setup_ms: 90}}}\n")
+    assert radio_of({}, file)["rrc"] == {"idle": {"after_s": 3, "setup_ms": 90}}
+    file.write_text("drx: off\n")
+    assert not {"drx", "rrc"} & radio_of({}, file).keys()
+
+
+def test_a_scenario_may_name_a_setting_of_drx(file: Path) -> None:
+    scenario = {"scenario": "idle-phone"}
+    assert radio_of(scenario)["drx"]["long_cycle_ms"] == 320
+    assert radio_of({**scenario, "drx": "interactive"})["drx"]["long_cycle_ms"] == 160
+    assert "drx" not in radio_of({**scenario, "drx": "off"})
+    experiment = resolve({**STATIC, **scenario})
+    file.write_text(resolved(experiment, locate("idle-phone")))
+    assert resolve({}, file) == experiment
+
+
+def test_a_cycle_that_the_standard_does_not_have_is_refused_with_its_line(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "summary: x\nsources: [x]\nradio:\n  drx:\n    on_duration_ms: 10\n    inactivity_ms: 20\n"
+        "    long_cycle_ms: 300\n"
+    )
+    message = refusal_of({"drx": str(own)})
+    assert message.startswith(
+        f"{own}:7: radio.drx.long_cycle_ms: 300 is not a value of drx-LongCycle"
+    )
+    own.write_text("summary: x\nsources: [x]\nradio: {prb: 24}\n")
+    assert refusal_of({"drx": str(own)}).startswith(f"{own}:3: radio.prb: unknown key")
+    assert refusal_of({"drx": "nsa"}).startswith("--drx: no drx 'nsa'. Did you mean nsa-low-band?")
+
+
+@pytest.mark.parametrize("name", list(radios.library("drx")))
+def test_every_setting_of_drx_is_one_of_nr_link(name: str) -> None:
+    check(resolve({**STATIC, "drx": name}), Path(), machine=False)
 
 
 def test_campaigns_vary_presets_short_forms_and_keys(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def played_mbps(name: str, folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", list(radios.library()))
 def test_a_radio_reaches_its_peak_rate(name: str, tmp_path: Path) -> None:
-    radio, _ = radios.read(name)
+    radio, _ = radios.read("radio", name)
     played = played_mbps(name, tmp_path)
     for direction in DIRECTIONS:
         ratio = played[direction] / stated_mbps(radio, direction)
@@ -141,6 +141,6 @@ def test_a_radio_reaches_its_peak_rate(name: str, tmp_path: Path) -> None:
 def test_the_documentation_has_the_peak_rates() -> None:
     page = (CHECKOUT / "docs" / "scenarios.md").read_text()
     for name in radios.library():
-        radio, _ = radios.read(name)
+        radio, _ = radios.read("radio", name)
         peaks = " | ".join(f"{peak_mbps(radio, way):.0f}" for way in DIRECTIONS)
         assert f"| `{name}` | {peaks} |" in page

@@ -32,11 +32,12 @@ SENTENCES = {
     "or it had no free HARQ process, no room for an acknowledgement, or no channel report",
     "priority": "slots that other UEs had",
     "service": "until the link had carried all: its rate, and RLC's retransmissions of others",
+    "sleep": "the UE slept: DRX, or no RRC connection",
     "transmission": "its slot on the air, decoding, and scheduling ahead",
     "harq": "HARQ retransmissions",
     "rlc": "RLC's status report and retransmission, after HARQ gave up",
     "order": "until earlier data had come: in-order delivery",
-    "handover": "a change of the serving cell",
+    "handover": "a change of the serving cell, leg or beam",
     "radio": "inside of the radio, which states no reasons",
     "receiver": "in the receiving host, between the link and its capture",
 }

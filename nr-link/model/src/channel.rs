@@ -10,6 +10,7 @@
 //! RSRP is a measurement: the power over the 20 PRBs of the SSB, sampled every 20 ms and filtered
 //! by layer 3 of the UE. The SINR is the exact instantaneous value of each group of PRBs.
 
+mod beams;
 mod cells;
 mod fading;
 mod large_scale;
@@ -32,12 +33,11 @@ use crate::problem::{Problem, violation};
 use crate::radio::Grid;
 use crate::radio::decibel::{from_ratio, to_ratio};
 use crate::scenario::{CarrierRange, Radio, Scenario};
+use beams::{Beam, Common};
 use fading::{Moment, Multipath};
-use large_scale::Levels;
 use odometer::Odometer;
 pub use propagation::{Path, Propagation};
 use random_streams::Streams;
-use rsrp::RsrpMeter;
 use time_grid::TimeGrid;
 
 /// The lowest RSRP that a UE can report (TS 38.133 table 10.1.6.1-1).
@@ -78,9 +78,11 @@ pub struct Observation {
 pub struct Channel {
     ticks: TimeGrid,
     odometer: Arc<Odometer>,
-    levels: Arc<Levels>,
+    /// The strongest beam, and candidates for when it is blocked.
+    beams: Arc<[Beam]>,
+    /// The index of the beam that is observed.
+    beam: usize,
     multipath: Multipath,
-    rsrp: Arc<RsrpMeter>,
     ss_pbch_block_power_dbm: f64,
     evm_power: f64,
     carrier_hz: f64,
@@ -180,7 +182,6 @@ impl Channel {
         let ticks = TimeGrid::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
         check_distance(&odometer)?;
-        let levels = Levels::new(radio, grid, &ticks, &odometer, &streams)?;
         let multipath = Multipath::new(
             radio.fading.as_ref(),
             grid,
@@ -188,13 +189,21 @@ impl Channel {
             odometer.loop_m(),
             &streams,
         );
-        let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
+        let common = Common {
+            radio,
+            grid,
+            ticks: &ticks,
+            odometer: &odometer,
+            streams: &streams,
+            multipath: &multipath,
+        };
+        let beams = common.beams()?;
         Ok(Self {
+            beams: beams.into(),
+            beam: 0,
             ticks,
             odometer: Arc::new(odometer),
-            levels: Arc::new(levels),
             multipath,
-            rsrp: Arc::new(rsrp),
             ss_pbch_block_power_dbm: radio.ss_pbch_block_power_dbm.get(),
             evm_power: radio
                 .tx_evm_percent
@@ -202,6 +211,26 @@ impl Channel {
             carrier_hz: grid.carrier_hz,
             individual_offset_db: 0.0,
         })
+    }
+
+    /// Returns the number of beams; without candidates 1.
+    pub fn beams(&self) -> usize {
+        self.beams.len()
+    }
+
+    /// Observes this beam from now on.
+    pub fn use_beam(&mut self, beam: usize) {
+        self.beam = beam;
+    }
+
+    /// Returns RSRP and SINR of a beam at `t` without fading, dBm and dB, as an average over the SSBs of one burst.
+    pub fn beam_levels(&self, beam: usize, t: Nanos) -> (f64, f64) {
+        let Some(position) = self.ticks.position(t) else {
+            return (NO_SIGNAL_DBM, LOWEST_SINR_DB.into());
+        };
+        let levels = &self.beams[beam].levels;
+        let signal_dbm = levels.signal_dbm(position);
+        (signal_dbm, signal_dbm - levels.noise_dbm(position))
     }
 
     /// Observes the channel at `t` after the start of the scenario. Takes about a microsecond.
@@ -217,7 +246,7 @@ impl Channel {
     /// after the scenario ends.
     pub fn noise_ul_dbm_per_re(&self, t: Nanos) -> f64 {
         let position = self.ticks.position(t).unwrap_or(self.ticks.last());
-        self.levels.noise_ul_dbm(position)
+        self.served().levels.noise_ul_dbm(position)
     }
 
     /// Returns the centre frequency, Hz.
@@ -228,7 +257,7 @@ impl Channel {
     /// Returns the received power without fading at each tick, dBm per resource element. Cells of one scenario have the same
     /// ticks.
     pub(crate) fn levels_dbm(&self) -> &[f32] {
-        self.levels.signals_dbm()
+        self.served().levels.signals_dbm()
     }
 
     /// Returns cellIndividualOffset of the cell, dB.
@@ -247,7 +276,7 @@ impl Channel {
             return NO_SIGNAL_DBM;
         };
         let faded = self.multipath.ssb_power(self.moment(position));
-        (self.levels.signal_dbm(position) + from_ratio(faded)).max(NO_SIGNAL_DBM)
+        (self.served().levels.signal_dbm(position) + from_ratio(faded)).max(NO_SIGNAL_DBM)
     }
 
     /// Adds the power that is received at `t` in each group of PRBs that is `active`, mW per resource element.
@@ -260,7 +289,7 @@ impl Channel {
         let Some(position) = self.ticks.position(t) else {
             return;
         };
-        let signal_mw = to_ratio(self.levels.signal_dbm(position));
+        let signal_mw = to_ratio(self.served().levels.signal_dbm(position));
         let mut group = 0;
         self.multipath.each_group(self.moment(position), |power| {
             if active(group) {
@@ -280,13 +309,18 @@ impl Channel {
         let Some(position) = self.ticks.position(t) else {
             return;
         };
-        let noise_mw = to_ratio(self.levels.noise_dbm(position));
+        let noise_mw = to_ratio(self.served().levels.noise_dbm(position));
         for (sinr_db, interference_mw) in seen.sinr_db.iter_mut().zip(interference_mw) {
             let disturbed = to_ratio(f64::from(*sinr_db)).recip();
             let noise = disturbed - self.evm_power; // relative to the signal
             let sinr = (disturbed + noise * interference_mw / noise_mw).recip();
             *sinr_db = (from_ratio(sinr) as f32).max(LOWEST_SINR_DB);
         }
+    }
+
+    /// Returns the beam that is observed.
+    fn served(&self) -> &Beam {
+        &self.beams[self.beam]
     }
 
     fn moment(&self, position: time_grid::GridPosition) -> Moment {
@@ -297,10 +331,11 @@ impl Channel {
     }
 
     fn observe_at(&self, position: time_grid::GridPosition, seen: &mut Observation) {
-        let signal_dbm = self.levels.signal_dbm(position);
-        let snr = to_ratio(signal_dbm - self.levels.noise_dbm(position));
+        let Beam { levels, rsrp } = self.served();
+        let signal_dbm = levels.signal_dbm(position);
+        let snr = to_ratio(signal_dbm - levels.noise_dbm(position));
         let moment = self.moment(position);
-        seen.rsrp_dbm = self.rsrp.at(position);
+        seen.rsrp_dbm = rsrp.at(position);
         seen.sinr_db.clear();
         let mut sum = 0.0;
         self.multipath.each_group(moment, |power| {

@@ -4,10 +4,14 @@
 //! The content of a file becomes a [`ResolvedConfig`] in the model's units; other modules do not
 //! depend on the file format. A [`Problem`] has file, line, key, rule and fix.
 
+mod activity;
+mod beams;
+mod both;
 mod change;
 mod gnb;
 mod handover;
 mod path;
+mod polling;
 mod queue;
 mod radio;
 mod raw;
@@ -20,12 +24,16 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 
 pub use crate::scenario::QueueLimit;
+pub use activity::{DrxConfig, IdleConfig, InactiveConfig, RrcConfig, ShortCycle};
+pub use beams::BeamConfig;
 pub use change::Change;
 pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2026_W11, Receiver, Reserved};
 pub use handover::{Event, Handover, HandoverKind, LinkFailure};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::Queue;
-pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink};
+pub use radio::{
+    Carrier, Discipline, LinkAdaptation, Polling, RadioConfig, RlcMode, ThresholdRule, Uplink,
+};
 
 use crate::Nanos;
 use crate::packet::Direction;

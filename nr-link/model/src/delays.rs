@@ -13,7 +13,7 @@ pub use row::{Captured, Identity, Row, header};
 
 /// The reason for a part of a packet's delay, in the order in which a downlink packet meets them; in the uplink, line and
 /// path come last. Of the reasons for which a packet waits at the head of its buffer ([`Part::Slot`] to
-/// [`Part::Service`]) the later one is meant where several hold.
+/// [`Part::Sleep`]) the later one is meant where several hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The path's line of limited rate: other packets before it, cross traffic included, and its own transmission.
@@ -36,6 +36,8 @@ pub enum Part {
     /// A slot that held only a part of what was before it or of itself: the rate of the radio; over a capacity trace,
     /// the time until the capacity has come.
     Service,
+    /// The UE slept: outside of its Active Time (DRX), or not in RRC_CONNECTED.
+    Sleep,
     /// The time from the start of the slot with the packet's last byte to its decoding, and what the gNB's or UE's scheduling
     /// decides ahead of the slot.
     Transmission,
@@ -45,7 +47,7 @@ pub enum Part {
     Rlc,
     /// Earlier data that RLC or PDCP waits for, so that packets stay in order.
     Order,
-    /// A change of the serving cell, or none: what was on its way then, and what waits for the target or crosses Xn.
+    /// A change of the serving cell, leg or beam, or none: what was on its way then, and what waits for the target or crosses Xn.
     Handover,
     /// A real radio in the model's place, which states no reasons.
     Radio,
@@ -53,7 +55,7 @@ pub enum Part {
 
 impl Part {
     /// All parts, in order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Line,
         Self::Path,
         Self::Queue,
@@ -63,6 +65,7 @@ impl Part {
         Self::Blocked,
         Self::Priority,
         Self::Service,
+        Self::Sleep,
         Self::Transmission,
         Self::Harq,
         Self::Rlc,
@@ -83,6 +86,7 @@ impl Part {
             Self::Blocked => "blocked",
             Self::Priority => "priority",
             Self::Service => "service",
+            Self::Sleep => "sleep",
             Self::Transmission => "transmission",
             Self::Harq => "harq",
             Self::Rlc => "rlc",

@@ -19,13 +19,14 @@ use crate::packet::UePacket;
 use crate::path::CrossTotals;
 use crate::problem::Problem;
 use crate::radio_events::RadioEvent;
-use crate::samples::MacSample;
+use crate::samples::{MacSample, csv_header};
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
 use access::Access;
 use changes::Changes;
 use endpoints::Endpoints;
 
+pub use crate::mac::lte_leg::LteLeg;
 pub use contents::Contents;
 pub use source::{ResolvedLink, Source};
 
@@ -202,13 +203,17 @@ impl<T> Link<T> {
         }
     }
 
+    /// Returns the header of `mac.csv` with the columns of this link's samples, without a line terminator.
+    pub fn csv_header(&self) -> String {
+        csv_header(self.access.extent())
+    }
+
     /// Removes the samples of the intervals that have ended, in order of time and UE.
     pub fn samples(&mut self) -> std::vec::Drain<'_, MacSample> {
         self.samples.drain(..)
     }
 
-    /// Removes the events of the UEs' connections until the last `advance`, in order of time; there are none with one
-    /// cell.
+    /// Removes the events of the UEs' connections until the last `advance`, in order of time.
     pub fn radio_events(&mut self) -> Vec<RadioEvent> {
         self.access.radio_events()
     }

@@ -122,6 +122,53 @@ pub enum EventKind {
         /// The class of TS 38.300 clause 15.5.2: `too_late`, `too_early`, `wrong_cell`, or `coverage` in the same cell.
         class: &'static str,
     },
+    /// The PDCCH indicates a new transmission, and the UE monitors all slots until drx-InactivityTimer expires.
+    DrxEnd {},
+    /// drx-InactivityTimer or drx-ShortCycleTimer expired: the UE monitors on-durations only.
+    DrxStart {
+        /// The cycle: short or long.
+        cycle: &'static str,
+    },
+    /// The gNB changes to another beam, as the UE reported it as better.
+    BeamChange {
+        /// The beam left; 0 is the strongest one.
+        from: usize,
+        /// The beam that serves.
+        to: usize,
+    },
+    /// beamFailureInstanceMaxCount is reached: the UE is not served until it recovers.
+    BeamFailure {
+        /// The beam that has failed.
+        beam: usize,
+    },
+    /// A beam serves the UE again.
+    BeamRecovery {
+        /// The beam that had failed.
+        from: usize,
+        /// The beam that serves.
+        to: usize,
+        /// The time since the failure.
+        interruption_ns: Nanos,
+    },
+    /// The bearer of EN-DC leaves its leg: nothing serves the UE for a time.
+    LegChange {
+        /// 5t4 or 4t5.
+        change: &'static str,
+        /// The time without service.
+        interruption_ns: Nanos,
+    },
+    /// A leg serves the UE after a change.
+    LegServes {
+        /// nr or lte.
+        leg: &'static str,
+    },
+    /// The gNB pages a UE that is not connected.
+    Paging {},
+    /// The UE is in another RRC state.
+    RrcState {
+        /// connected, inactive or idle.
+        state: &'static str,
+    },
 }
 
 impl RadioEvent {

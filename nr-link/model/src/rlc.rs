@@ -8,6 +8,8 @@
 
 mod buffer;
 mod reassembly;
+mod received;
+mod status;
 mod transit;
 mod waits;
 
@@ -20,6 +22,8 @@ use crate::time::Timeline;
 use crate::{Nanos, Packet};
 pub(crate) use buffer::{Buffer, Queued, Waiting};
 use reassembly::Reassembly;
+pub(crate) use status::StatusId;
+use status::{StatusReporting, Submitted};
 use transit::Transit;
 
 /// A part of the stream: the offset of its first IP byte, and the offset after its last.
@@ -40,6 +44,11 @@ impl Span {
 pub(crate) struct Payload {
     pub span: Span,
     pub header_bytes: u32,
+    /// RLC PDUs in it, and the IP bytes in the last one.
+    pdus: u32,
+    last_bytes: u32,
+    /// A PDU in it polls.
+    pub polls: bool,
 }
 
 impl Payload {
@@ -127,11 +136,21 @@ pub(crate) struct Rlc<T> {
     transit: Option<Box<Transit>>,
     /// The number of packets that have left.
     left: u64,
+    /// Polling and status reports, where they are configured; without, the sender knows of each loss.
+    reporting: Option<Box<StatusReporting>>,
 }
 
 impl<T> Rlc<T> {
     pub fn new(buffer: Buffer<T>, mode: RlcMode) -> Self {
+        let reporting = match mode {
+            RlcMode::Acknowledged {
+                t_reassembly,
+                polling: Some(polling),
+            } => Some(Box::new(StatusReporting::new(polling, t_reassembly))),
+            _ => None,
+        };
         Self {
+            reporting,
             buffer,
             mode,
             sent: VecDeque::new(),
@@ -160,7 +179,10 @@ impl<T> Rlc<T> {
 
     /// Returns whether no packet waits or is in transmission.
     pub fn is_idle(&self) -> bool {
-        self.buffer.is_empty() && self.sent.is_empty()
+        let is_reporting = |reporting: &StatusReporting| !reporting.is_idle();
+        self.buffer.is_empty()
+            && self.sent.is_empty()
+            && !self.reporting.as_deref().is_some_and(is_reporting)
     }
 
     /// Returns the transport block bytes needed for all data that can be sent at `now`, headers
@@ -201,25 +223,41 @@ impl<T> Rlc<T> {
         self.fill(capacity, now).unwrap_or(Payload {
             span,
             header_bytes: 0,
+            pdus: 0,
+            last_bytes: 0,
+            polls: false,
         })
     }
 
     /// Fills up to `capacity` bytes of a transport block that is sent at `now`. Retransmissions
     /// come first.
     pub fn fill(&mut self, capacity: u32, now: Nanos) -> Option<Payload> {
-        match self
-            .retransmissions
-            .iter()
-            .position(|&(ready, _)| ready <= now)
-        {
+        let ready = |&(ready, _): &(Nanos, Span)| ready <= now;
+        let mut payload = match self.retransmissions.iter().position(ready) {
             Some(index) => self.fill_retransmission(index, capacity),
             None => self.fill_new(capacity, now),
+        }?;
+        let is_empty = self.next_bytes(now) == 0;
+        if let Some(reporting) = &mut self.reporting {
+            let last = Span {
+                start: payload.span.end - u64::from(payload.last_bytes),
+                end: payload.span.end,
+            };
+            let sent = Submitted {
+                span: payload.span,
+                pdus: payload.pdus.into(),
+                last,
+                next: self.next,
+                is_empty,
+            };
+            payload.polls = reporting.poll(&sent, now);
         }
+        Some(payload)
     }
 
     fn fill_new(&mut self, mut capacity: u32, now: Nanos) -> Option<Payload> {
         let start = self.next;
-        let mut header_bytes = 0;
+        let (mut header_bytes, mut pdus, mut last_bytes) = (0, 0, 0);
         while let Some((bytes, sent)) = self.next_to_send(now) {
             let rest = bytes - sent;
             let Some(part) = fitting(rest, sent == 0, capacity) else {
@@ -228,6 +266,7 @@ impl<T> Rlc<T> {
             let headers = segment_bytes(part, sent == 0);
             capacity -= part + headers;
             header_bytes += headers;
+            (pdus, last_bytes) = (pdus + 1, part);
             self.take_from_head(part, now);
             if part < rest {
                 break;
@@ -237,7 +276,13 @@ impl<T> Rlc<T> {
             start,
             end: self.next,
         };
-        (span.bytes() > 0).then_some(Payload { span, header_bytes })
+        (span.bytes() > 0).then_some(Payload {
+            span,
+            header_bytes,
+            pdus,
+            last_bytes,
+            polls: false,
+        })
     }
 
     /// Returns the size of the buffer's first packet and how many of its bytes are sent. Queue
@@ -265,16 +310,26 @@ impl<T> Rlc<T> {
     fn fill_retransmission(&mut self, index: usize, mut capacity: u32) -> Option<Payload> {
         let (_, span) = self.retransmissions[index];
         let mut at = span.start;
-        let mut header_bytes = 0;
-        for segment in self.segments(span) {
-            let Some(part) = fitting(segment.bytes, segment.is_first(), capacity) else {
+        let (mut header_bytes, mut pdus, mut last_bytes) = (0, 0, 0);
+        // A report may be older than a retransmission by HARQ: of packets that have left, one segment is repeated.
+        let departed = self
+            .sent
+            .front()
+            .map_or(self.next - u64::from(self.buffer.head_sent()), Sent::start);
+        let repeated = departed.min(span.end).saturating_sub(span.start) as u32;
+        let repeated = (repeated > 0).then_some((repeated, false));
+        let segments = self.segments(span);
+        let segments = segments.map(|segment| (segment.bytes, segment.is_first()));
+        for (bytes, is_first) in repeated.into_iter().chain(segments) {
+            let Some(part) = fitting(bytes, is_first, capacity) else {
                 break;
             };
-            let headers = segment_bytes(part, segment.is_first());
+            let headers = segment_bytes(part, is_first);
             capacity -= part + headers;
             header_bytes += headers;
+            (pdus, last_bytes) = (pdus + 1, part);
             at += u64::from(part);
-            if part < segment.bytes {
+            if part < bytes {
                 break;
             }
         }
@@ -290,6 +345,9 @@ impl<T> Rlc<T> {
         (sent.bytes() > 0).then_some(Payload {
             span: sent,
             header_bytes,
+            pdus,
+            last_bytes,
+            polls: false,
         })
     }
 
@@ -331,7 +389,11 @@ impl<T> Rlc<T> {
             transit.give_up(span, missed, now);
         }
         match self.mode {
-            RlcMode::Acknowledged { t_reassembly } => {
+            // The receiver reports what it lacks.
+            RlcMode::Acknowledged {
+                polling: Some(_), ..
+            } => {}
+            RlcMode::Acknowledged { t_reassembly, .. } => {
                 let over = now.max(missed + t_reassembly);
                 self.retransmissions.push_back((status(over), span));
             }
@@ -341,16 +403,77 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// Records that the transport block with this span was decoded at `decoded`; after its first
-    /// transmission it would have been at `due`.
-    pub fn receive(&mut self, span: Span, due: Nanos, decoded: Nanos) {
-        if let Some(transit) = &mut self.transit {
-            transit.receive(span, due, decoded);
+    /// Retransmits a span whose transmission was ended at `now`, or gives it up (unacknowledged mode).
+    pub fn recover(&mut self, span: Span, now: Nanos) {
+        if span.bytes() == 0 {
+            return;
         }
+        if let Some(transit) = &mut self.transit {
+            transit.interrupt(span);
+        }
+        match self.mode {
+            RlcMode::Acknowledged { .. } => self.retransmissions.push_back((now, span)),
+            RlcMode::Unacknowledged { .. } => self.expiring.push(now, span),
+        }
+    }
+
+    /// Records that the transport block with this span was decoded at `decoded`; after its first
+    /// transmission it would have been at `due`. `polls` is whether it polls.
+    pub fn receive(&mut self, span: Span, polls: bool, due: Nanos, decoded: Nanos) {
         for gap in self.gaps.drain(..) {
             self.expiring.push(decoded + self.t_reordering, gap);
         }
+        // A part may be here already: a report may be older than a retransmission by HARQ.
+        let parts = match &mut self.reporting {
+            Some(reporting) => reporting.receive(span, polls, decoded),
+            None => return self.take_in(span, due, decoded),
+        };
+        for part in parts {
+            self.take_in(part, due, decoded);
+        }
+    }
+
+    fn take_in(&mut self, span: Span, due: Nanos, decoded: Nanos) {
+        if let Some(transit) = &mut self.transit {
+            transit.receive(span, due, decoded);
+        }
         self.reassembly.receive(span, decoded);
+    }
+
+    /// Runs the timers of polling and status reports until `now`.
+    pub fn advance(&mut self, now: Nanos) {
+        if self.reporting.is_none() {
+            return;
+        }
+        let is_empty = self.next_bytes(now) == 0;
+        if let Some(reporting) = &mut self.reporting {
+            for span in reporting.advance(now, is_empty) {
+                let overlaps =
+                    |&(_, other): &(Nanos, Span)| span.start < other.end && other.start < span.end;
+                if !self.retransmissions.iter().any(overlaps) {
+                    self.retransmissions.push_back((now, span));
+                }
+            }
+        }
+    }
+
+    /// Returns the bytes of the status PDU about this direction that waits to be sent in the other one; 0 if none does.
+    pub fn status_bytes(&self, now: Nanos) -> u32 {
+        let reporting = self.reporting.as_ref();
+        reporting.map_or(0, |reporting| reporting.status_bytes(now))
+    }
+
+    /// Takes this status PDU if it fits in `capacity` bytes; returns its number and bytes.
+    pub fn take_status(&mut self, capacity: u32, now: Nanos) -> Option<(StatusId, u32)> {
+        self.reporting.as_mut()?.take_status(capacity, now)
+    }
+
+    /// Records that the block with a status PDU arrived, and the sender has it at `known`; or, with `None`, that it was
+    /// given up.
+    pub fn status_arrived(&mut self, id: StatusId, known: Option<Nanos>) {
+        if let Some(reporting) = &mut self.reporting {
+            reporting.status_arrived(id, known);
+        }
     }
 
     /// Gives up the gaps whose timer has expired by `now`.
@@ -424,7 +547,7 @@ impl<T> Rlc<T> {
             start: self.next,
             end: u64::MAX,
         });
-        match lacking {
+        let bytes = match lacking {
             Lacking::Retransmitted { keeps, ready } => self.retransmit_lacking(keeps, ready, now),
             Lacking::Lost {
                 queue_too,
@@ -436,7 +559,13 @@ impl<T> Rlc<T> {
                 }
                 self.lose_lacking(now)
             }
+        };
+        if let Some(reporting) = &mut self.reporting {
+            // The receiver's RLC entity is new, and does not report what PDCP waits for.
+            let gaps = self.gaps.iter().copied();
+            reporting.reestablish(self.reassembly.spans().chain(gaps));
         }
+        bytes
     }
 
     fn retransmit_lacking(

@@ -8,13 +8,18 @@ use crate::capacity::bearer::TraceBearer;
 use crate::config::PerDirection;
 use crate::counters::{IntervalSums, Totals};
 use crate::ids::UeId;
+use crate::mac::activity::Activity;
+pub use crate::mac::activity::ActivitySample;
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::Cell;
+use crate::mac::lte_leg::Legs;
 use crate::mac::ue::Ue;
 use crate::rlc::Buffer;
 use crate::rrc::Connection;
+use crate::scenario::Leg;
 
-pub use csv::{csv_columns, csv_header};
+pub use csv::csv_columns;
+pub(crate) use csv::{Extent, csv_header};
 
 /// RNTI of the first UE; further UEs count up (TS 38.321 table 7.1-1 allows 0x0001 to 0xFFF2).
 const FIRST_RNTI: u16 = 0x4601;
@@ -37,6 +42,10 @@ pub struct MacSample {
     pub radio: Option<RadioSample>,
     /// The values of each direction.
     pub directions: PerDirection<DirectionSample>,
+    /// Technology that serves the UE at the end: 0 none, 1 LTE, 2 NR of EN-DC, 3 NR alone; `None` on a link without EN-DC.
+    pub technology: Option<u8>,
+    /// DRX and RRC; `None` on a link whose UEs are always connected and never sleep.
+    pub activity: Option<ActivitySample>,
 }
 
 /// The values of radio and MAC in a sample.
@@ -135,6 +144,7 @@ impl MacSample {
     pub(crate) fn for_ue<T>(
         ue: &mut Ue<T>,
         cell: &Cell,
+        has_legs: bool,
         connection: Option<&Connection>,
         start: Nanos,
         end: Nanos,
@@ -144,6 +154,8 @@ impl MacSample {
             duration: end - start,
             ue: ue.id,
             radio: Some(RadioSample::take(ue, cell, connection)),
+            technology: has_legs.then(|| technology(ue.legs.as_deref())),
+            activity: ue.activity.as_mut().map(Activity::take_sample),
             directions: PerDirection {
                 dl: DirectionSample::for_bearer(&mut ue.dl),
                 ul: DirectionSample::for_bearer(&mut ue.ul),
@@ -163,11 +175,22 @@ impl MacSample {
             duration: end - start,
             ue,
             radio: None,
+            technology: None,
+            activity: None,
             directions: PerDirection {
                 dl: DirectionSample::for_trace(&mut bearers.dl, end),
                 ul: DirectionSample::for_trace(&mut bearers.ul, end),
             },
         }
+    }
+}
+
+fn technology(legs: Option<&Legs>) -> u8 {
+    match legs.map(Legs::serving) {
+        Some(None) => 0,
+        Some(Some(Leg::Lte)) => 1,
+        Some(Some(Leg::Nr)) => 2,
+        None => 3,
     }
 }
 

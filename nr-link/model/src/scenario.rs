@@ -6,6 +6,7 @@
 //! reading: every value of these types obeys its rule, and a [`Problem`](crate::Problem) has file,
 //! line, key, rule and fix.
 
+mod beams;
 mod blockage;
 mod capacity;
 mod cell;
@@ -13,6 +14,7 @@ mod cells;
 mod data;
 mod level;
 mod link;
+mod lte_leg;
 mod mobility;
 mod path;
 mod propagation;
@@ -25,12 +27,14 @@ mod series;
 mod table;
 mod tap_series;
 
+pub use beams::CandidateBeam;
 pub use blockage::Blocker;
 pub(crate) use capacity::Curve;
 pub use capacity::{Capacity, Rate, trace};
 pub use cell::{Cell, MeasuredHandover};
 pub use level::Level;
 pub use link::{LinkDuplex, LinkHint, LinkSpecial, LinkTdd};
+pub use lte_leg::{Leg, LegChange, LegDelays, LegInterruptions, LteLeg};
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{CrossTraffic, Path, PathDirection, QueueLimit, Queues};
 pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
@@ -77,6 +81,8 @@ pub struct Scenario {
     pub radio: Option<Radio>,
     /// Capacity without a radio channel. Exclusive with `radio`.
     pub capacity: Option<Capacity>,
+    /// EN-DC: LTE serves the UE at times, in place of `radio`.
+    pub lte: Option<LteLeg>,
     /// Delays, loss and buffers that the source specifies.
     pub path: Option<Path>,
     /// The carrier that the source used.

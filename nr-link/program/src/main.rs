@@ -199,7 +199,7 @@ fn list(what: Listed) -> Value {
     let algorithm = |(name, summary): &(_, _)| json!({"name": name, "summary": summary});
     match what {
         Listed::Aqm => aqm::CATALOGUE.iter().map(algorithm).collect(),
-        Listed::Columns => json!(csv_columns(1)),
+        Listed::Columns => json!(csv_columns()),
     }
 }
 

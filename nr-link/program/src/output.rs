@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use nr_link_model::mac_pcap;
-use nr_link_model::samples::csv_header;
 use nr_link_model::{MacPdu, MacSample, Nanos, RadioEvent};
 use serde_json::Value;
 
@@ -94,15 +93,15 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the files of a link with so many cells, or truncates them; their directories must exist. The summary
-    /// stays empty until the end. The file of radio events is created with the first of them.
-    pub fn create(paths: &nr_link_model::config::Output, cells: usize) -> Result<Self> {
+    /// Creates the files, or truncates them; their directories must exist. The summary stays empty
+    /// until the end. The file of radio events is created with the first of them.
+    pub fn create(paths: &nr_link_model::config::Output, mac_header: &str) -> Result<Self> {
         let events = paths.radio_events();
         if events.exists() {
             std::fs::remove_file(&events).with_context(|| cannot_write(&events))?;
         }
         File::create(&paths.summary).with_context(|| cannot_write(&paths.summary))?;
-        let mac = Table::create(&paths.mac, &csv_header(cells))?;
+        let mac = Table::create(&paths.mac, mac_header)?;
         let link = Table::create(&paths.link, LINK_HEADER)?;
         let pdus = paths.mac_pcap.as_deref();
         Ok(Self {

@@ -90,7 +90,7 @@ impl Session {
         for (number, tun) in devices.iter().enumerate() {
             waker.add(tun, number)?;
         }
-        let output = Output::create(&config.output, link.cells())?;
+        let output = Output::create(&config.output, &link.csv_header())?;
         let explained = config.output.delays.as_deref().map(Explained::create);
         let explained = explained.transpose()?;
         if explained.is_some() {

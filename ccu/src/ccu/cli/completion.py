@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 LISTS = {
-    "--cc": "cc", "--aqm": "aqm", "--scenario": "scenarios", "--radio": "radios",
+    "--cc": "cc", "--aqm": "aqm", "--scenario": "scenarios", "--radio": "radios", "--drx": "drx",
     "--testbed": "testbeds",
 }  # fmt: skip
 """The list of each flag whose values have names."""

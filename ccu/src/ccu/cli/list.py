@@ -16,6 +16,7 @@ from ccu.congestion import Control
 from ccu.scenarios import radios
 from ccu.scenarios.nr_link import queue_managers
 from ccu.spec.experiment import DROP_TAIL
+from ccu.spec.radio import SLEEP
 from ccu.testbeds import drivers
 from ddu.console.problems import RefusedError
 from ddu.console.suggestions import unknown
@@ -30,11 +31,11 @@ def list_command(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="WHAT", help="cc, aqm, scenarios, radios, testbeds, traffic or campaigns."
+            metavar="WHAT", help="cc, aqm, scenarios, radios, drx, testbeds, traffic or campaigns."
         ),
     ],
 ) -> None:
-    """List congestion controls, AQMs, scenarios, radios, testbeds, traffic and campaigns."""
+    """List congestion controls, AQMs, scenarios, radios, DRX, testbeds, traffic, campaigns."""
     if what not in _LISTS:
         raise RefusedError(unknown("list", what, _LISTS))
     table = Table(box=None, show_header=what == "cc")
@@ -102,6 +103,7 @@ _LISTS = {
         "ccu run --cc cubic --scenario NAME, or ccu scenario show NAME",
     ),
     "radios": _List(lambda: _each_alone(radios.library()), "ccu run --cc cubic --radio NAME"),
+    "drx": _List(lambda: _each_alone(radios.library(SLEEP)), "ccu run --cc cubic --drx NAME"),
     "testbeds": _List(
         lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
         "ccu run --cc cubic --testbed NAME, or ccu doctor",

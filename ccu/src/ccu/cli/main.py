@@ -22,7 +22,7 @@ COMMANDS = {
     "worker": "Offer this machine's testbeds to campaigns (docs/scaling.md).",
     "doctor": "Show what this machine can and cannot do, and how to fix it.",
     "clean": "Remove what killed runs left, and the logs of testbeds that are down.",
-    "list": "List congestion controls, AQMs, scenarios, radios, testbeds, traffic and campaigns.",
+    "list": "List congestion controls, AQMs, scenarios, radios, DRX, testbeds, traffic, campaigns.",
     "schema": "Print the JSON Schema of an experiment file.",
     "campaign": "Execute, resume and report campaigns: many runs from one file.",
     "scenario": "Show, check, import and export scenarios.",

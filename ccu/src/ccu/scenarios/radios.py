@@ -1,43 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Radios by name: presets of nr-link's keys of `radio`, one file each (docs/scenarios.md)."""
+"""Radios and settings of DRX by name: presets of nr-link's keys of `radio`, one file each
+(docs/scenarios.md)."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ccu.scenarios.library import LIBRARY
+from ccu.spec.radio import KEY, SLEEP
 from ccu.spec.yaml_places import read_lines, read_mapping
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import instead_of, unknown
 
-FOLDER = LIBRARY / "radios"
+
+class _Kind(NamedTuple):
+    """A kind of presets."""
+
+    folder: Path
+    listed: str
+    """The word by which `ccu list` shows them."""
+    form: str
+    keys: tuple[str, ...] = ()
+    """The only keys of `radio` that they have; none: any."""
+
+
+_KINDS = {
+    KEY: _Kind(LIBRARY / "radios", "radios", "write the radio as in docs/scenarios.md"),
+    SLEEP: _Kind(
+        LIBRARY / "drx", "drx", "write the setting as in docs/scenarios.md", ("drx", "rrc")
+    ),
+}
 _KEYS = ("summary", "sources", "radio")
-_FORM = "write the radio as in docs/scenarios.md"
 
 
-def library() -> dict[str, str]:
-    """Return the names and summaries of the radios that come with the project."""
-    files = sorted(FOLDER.glob("*.yaml"))
+def library(kind: str = KEY) -> dict[str, str]:
+    """Return the names and summaries of the presets that come with the project."""
+    files = sorted(_KINDS[kind].folder.glob("*.yaml"))
     return {file.stem: str(read_mapping(file)[0].get("summary", "")) for file in files}
 
 
-def locate(name: str) -> Path:
-    """Return the file of radio `name`, a library name or a path. Raises RefusedError."""
+def locate(kind: str, name: str) -> Path:
+    """Return the file of preset `name`, a library name or a path. Raises RefusedError."""
     is_path = "/" in name or name.endswith((".yaml", ".yml"))
-    file = Path(name) if is_path else FOLDER / f"{name}.yaml"
+    file = Path(name) if is_path else _KINDS[kind].folder / f"{name}.yaml"
     if file.is_file():
         return file
     if is_path:
         what = "is a directory" if file.is_dir() else "no such file"
-        raise refusal(f"{name}: {what}", "give a file, or a name of `ccu list radios`")
-    raise RefusedError(unknown("radio", name, library(), "or give the path of a file"))
+        listed = _KINDS[kind].listed
+        raise refusal(f"{name}: {what}", f"give a file, or a name of `ccu list {listed}`")
+    raise RefusedError(unknown(kind, name, library(kind), "or give the path of a file"))
 
 
-def read(name: str) -> tuple[dict[str, Any], dict[str, Where]]:
-    """Return nr-link's keys in radio `name`, and the place of each. Raises RefusedError."""
-    file = locate(name)
-    content, lines = read_mapping(file, _FORM)
+def read(kind: str, name: str) -> tuple[dict[str, Any], dict[str, Where]]:
+    """Return nr-link's keys in preset `name`, and the place of each, also of those inside.
+
+    The place of a key inside has the key's path, such as `radio.drx.inactivity_ms`. Raises
+    RefusedError.
+    """
+    file, of = locate(kind, name), _KINDS[kind]
+    content, lines = read_mapping(file, of.form)
     for key in content:
         if key not in _KEYS:
             fix = instead_of(key, _KEYS)
@@ -45,9 +68,17 @@ def read(name: str) -> tuple[dict[str, Any], dict[str, Where]]:
     radio = content.get("radio")
     if not isinstance(radio, dict) or not radio:
         line = lines.get("radio")
-        raise refusal("is not a mapping of keys", _FORM, file=file, line=line, key="radio")
-    inside = read_lines(file)
+        raise refusal("is not a mapping of keys", of.form, file=file, line=line, key="radio")
+    inside = {path[1:]: line for path, line in read_lines(file).items() if path[0] == "radio"}
+    for key in radio:
+        if of.keys and key not in of.keys:
+            fix, line = instead_of(str(key), of.keys), inside[(str(key),)]
+            raise refusal("unknown key", fix, file=file, line=line, key=f"radio.{key}")
     places = {
-        str(key): Where(str(file), inside["radio", str(key)], f"radio.{key}") for key in radio
+        (path[0] if len(path) == 1 else ".".join(("radio", *path))): Where(
+            str(file), line, ".".join(("radio", *path))
+        )
+        for path, line in inside.items()
+        if path
     }
     return {str(key): value for key, value in radio.items()}, places

@@ -6,8 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ccu.scenarios import nr_link
+from ccu.scenarios import nr_link, radios
 from ccu.spec.experiment import HEADERS_BYTES
+from ccu.spec.radio import SLEEP
 from ddu.console.problems import refusal
 
 Settings = dict[str, tuple[Any, str]]
@@ -30,6 +31,9 @@ def settings(file: Path, taken: set[str]) -> Settings:
     path, link = content.get("path", {}), content.get("link", {})
     fixed = {key: (value, "path") for key, value in _of_path(path, taken).items()}
     fixed |= {key: (link[key], "link") for key in _LINK if key in link}
+    if "drx" in link and not {"drx", "radio.drx"} & taken:
+        own, _ = radios.read(SLEEP, link["drx"])
+        fixed |= {f"radio.{key}": (value, "link.drx") for key, value in own.items()}
     return {key: value for key, value in fixed.items() if key not in taken}
 
 

@@ -17,13 +17,19 @@ from ccu.spec.testbed import Value
 from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, invalid
 
 KEY = "radio"
+SLEEP = "drx"
+"""The short form that sets DRX and RRC states, two keys of nr-link's `radio`."""
+OFF = "off"
 FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "gnb_profile"})
 """Keys of nr-link's `radio` that are fields of an experiment."""
 
 Written = dict[str, Any]
 Places = Mapping[str, Where]
-Preset = Callable[[str], tuple[Written, Places]]
-"""A function of a preset's name or file: its keys of `radio`, and the place of each."""
+Preset = Callable[[str, str], tuple[Written, Places]]
+"""A function of the kind of a preset, `radio` or `drx`, and its name or file: its keys of `radio`,
+and the place of each."""
+
+_SLEEP_KEYS = (f"{KEY}.drx", f"{KEY}.rrc")
 
 _LAYERS = re.compile(r"(\d+)(?:/(\d+))?")
 _PATTERN = re.compile(r"[DSU]+")
@@ -110,6 +116,11 @@ class ShortForms(Value):
         _short("Component carriers, all like the first.", read_carriers,
                "integer", "string", unset="1", example="8"),
     ] = None  # fmt: skip
+    drx: Annotated[
+        str | None,
+        _short("DRX and RRC states of UEs: off, a name of `ccu list drx`, or a file.", as_it_is,
+               "boolean", "string", "object", unset=OFF, example="nsa-low-band"),
+    ] = None  # fmt: skip
     handover: Annotated[
         str | None,
         _short("Handover between the scenario's cells: a3, cho, daps, ltm or off.", read_handover,
@@ -153,7 +164,38 @@ def one_key_each(
         found_at[name] = where
     if problems:
         raise RefusedError(problems)
+    _expand_sleep(values, found_at, preset)
     return values, {key: at for key, at in places.items() if key not in found_at} | found_at
+
+
+def _expand_sleep(values: Written, found_at: dict[str, Where], preset: Preset) -> None:
+    """Replace a word for DRX, `off` or a preset, by the keys that it means.
+
+    Raises RefusedError.
+    """
+    name = values.get(_SLEEP_KEYS[0])
+    if name is False or name == OFF:  # YAML 1.1 reads the word as False.
+        values |= dict.fromkeys(_SLEEP_KEYS)
+        found_at.setdefault(_SLEEP_KEYS[1], found_at[_SLEEP_KEYS[0]])
+    elif isinstance(name, str):
+        where = found_at[_SLEEP_KEYS[0]]
+        del values[_SLEEP_KEYS[0]]
+        own, places = _read(preset, SLEEP, name, where)
+        for key in set(_SLEEP_KEYS) - set(values):  # A setting replaces another one as a whole.
+            inside = key.removeprefix(f"{KEY}.")
+            values[key] = own.get(inside)
+            found_at[key] = places.get(inside, where)
+            found_at |= {path: at for path, at in places.items() if path.startswith(f"{key}.")}
+
+
+def _read(preset: Preset, kind: str, name: str, where: Where) -> tuple[Written, Places]:
+    """Return the keys of a preset. Raises RefusedError, at `where` if no such preset exists."""
+    try:
+        return preset(kind, name)
+    except RefusedError as error:
+        raise RefusedError(
+            one if one.where.file else one.at(where) for one in error.problems
+        ) from None
 
 
 def _inside(radio: object, places: Places, preset: Preset) -> tuple[Written, dict[str, Where]]:
@@ -162,12 +204,8 @@ def _inside(radio: object, places: Places, preset: Preset) -> tuple[Written, dic
     if radio is None:
         return {}, {}
     if isinstance(radio, str):
-        try:
-            values, found_at = preset(radio)
-        except RefusedError as error:
-            raise RefusedError(
-                one if one.where.file else one.at(where) for one in error.problems
-            ) from None
+        values, found_at = _read(preset, KEY, radio, where)
+        found_at = {key: at for key, at in found_at.items() if "." not in key}
     elif isinstance(radio, Mapping):
         values = {str(key): value for key, value in radio.items()}
         found_at = {key: places.get(f"{KEY}.{key}", Where(key=key).inside(where)) for key in values}
@@ -184,6 +222,10 @@ def _inside(radio: object, places: Places, preset: Preset) -> tuple[Written, dic
 def gathered(values: Mapping[str, Any]) -> Written:
     """Return the values with the keys `radio.…` in one mapping, as an experiment has them."""
     inside = f"{KEY}."
-    radio = {key.removeprefix(inside): value for key, value in values.items() if inside in key}
+    radio = {
+        key.removeprefix(inside): value
+        for key, value in values.items()
+        if inside in key and value is not None
+    }
     others = {key: value for key, value in values.items() if inside not in key}
     return others | ({KEY: radio} if radio else {})

@@ -69,12 +69,17 @@ def resolve_written(
     if "scenario" not in testbed.unsupported:
         name = str(values.get("scenario", Experiment.model_fields["scenario"].default))
         try:
-            fixed = complete(name, set(values))
+            fixed = complete(name, {*values, *written})
         except RefusedError as error:
             fixed = {}
             problems += error.problems
         for key, (value, place) in fixed.items():
-            values[key], places[key] = value, place
+            field, _, inside = key.partition(".")
+            if inside:
+                values[field] = {**values.get(field, {}), inside: value}
+            else:
+                values[key] = value
+            places[key] = place
     try:
         return _validated(values, problems)
     except RefusedError as error:
@@ -119,7 +124,8 @@ def collect(
         for other in spellings.get(key, ()):  # A file may have run.json's: rtt_ms for rtt.
             written.pop(other, None)
         written[key] = value
-        places[key] = flagged[1][key]
+        inside = {path: at for path, at in flagged[1].items() if path.startswith(f"{key}.")}
+        places |= {key: flagged[1][key]} | inside
     if flags.get("cc") and flags.get("flows"):
         written["cc"] = flags["cc"]
     return written, places

@@ -17,9 +17,9 @@ MOST_STEPS = 400
 COLOURS = {
     "path": "#c9cfd6", "line": "#9aa4b0", "queue": "#d55e00", "tdd": "#56b4e9",
     "request": "#0072b2", "grant": "#1f77b4", "blocked": "#8c6d31", "priority": "#cc79a7",
-    "service": "#e69f00", "transmission": "#009e73", "harq": "#b3261e", "rlc": "#7a5195",
-    "order": "#bc5090", "handover": "#1b1f24", "radio": "#637939", "sender": "#e3e6ea",
-    "receiver": "#667080", "ack_wait": "#f0c75e", "ack": "#7f9fbf",
+    "service": "#e69f00", "sleep": "#2f4b7c", "transmission": "#009e73", "harq": "#b3261e",
+    "rlc": "#7a5195", "order": "#bc5090", "handover": "#1b1f24", "radio": "#637939",
+    "sender": "#e3e6ea", "receiver": "#667080", "ack_wait": "#f0c75e", "ack": "#7f9fbf",
 }  # fmt: skip
 """A colour for each part, in the order of the stack."""
 _NAMES = {

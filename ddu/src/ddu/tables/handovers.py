@@ -27,8 +27,8 @@ _COUNTED = (
 def handovers_table(
     events: pd.DataFrame | None, aligned: pd.DataFrame, flows: Sequence[ObservedFlow], bins: Bins
 ) -> pd.DataFrame | None:
-    """Return a row for each change of a UE's cell and flow of that UE; None without events."""
-    if events is None:
+    """Return a row for each change of a UE's cell and flow of that UE; None with one cell."""
+    if events is None or not (events["kind"] == "cell_selected").any():
         return None
     rows = [
         row

@@ -53,7 +53,7 @@ fn check_coverage(channels: &[Vec<Channel>]) -> Result<(), Problem> {
     let best_snr_db = |tick: usize| {
         let primary = channels.iter().filter_map(|carriers| carriers.first());
         primary
-            .map(|channel| channel.levels.mean_snr_db(tick))
+            .map(|channel| channel.served().levels.mean_snr_db(tick))
             .fold(NO_SIGNAL_DBM, f64::max)
     };
     let uncovered = (0..first.ticks.count()).find(|&tick| best_snr_db(tick) < LEAST_SNR_DB);

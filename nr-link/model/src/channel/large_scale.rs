@@ -63,6 +63,15 @@ impl Levels {
         })
     }
 
+    /// Attenuates the signal.
+    pub fn attenuate(&mut self, loss_db: f64) {
+        if loss_db > 0.0 {
+            self.signal_dbm
+                .iter_mut()
+                .for_each(|dbm| *dbm -= loss_db as f32);
+        }
+    }
+
     /// Returns the received power before fading, interpolated between ticks.
     pub fn signal_dbm(&self, position: GridPosition) -> f64 {
         position.interpolate(&self.signal_dbm)

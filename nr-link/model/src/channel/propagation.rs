@@ -3,6 +3,7 @@
 
 use num_complex::Complex64;
 
+use super::beams::Beam;
 use super::fading::Moment;
 use super::{Channel, NO_SIGNAL_DBM};
 use crate::Nanos;
@@ -42,15 +43,16 @@ impl Channel {
     pub fn propagation(&self, t: Nanos, seen: &mut Propagation) {
         let position = self.ticks.position(t);
         let at = position.unwrap_or(self.ticks.last());
-        seen.noise_dbm = self.levels.noise_dbm(at);
+        let Beam { levels, rsrp } = self.served();
+        seen.noise_dbm = levels.noise_dbm(at);
         seen.evm_power = self.evm_power;
         seen.paths.clear();
         if position.is_none() {
             (seen.signal_dbm, seen.rsrp_dbm) = (NO_SIGNAL_DBM, NO_SIGNAL_DBM);
             return;
         }
-        seen.signal_dbm = self.levels.signal_dbm(at);
-        seen.rsrp_dbm = self.rsrp.at(at);
+        seen.signal_dbm = levels.signal_dbm(at);
+        seen.rsrp_dbm = rsrp.at(at);
         let moment = Moment {
             t_s: at.t_s,
             distance_m: self.odometer.distance_m(at.t_s),

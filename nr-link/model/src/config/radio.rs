@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::config::{Gnb, GnbProfile, Handover, PerDirection};
+use crate::config::{BeamConfig, DrxConfig, Gnb, GnbProfile, Handover, PerDirection, RrcConfig};
 use crate::packet::Direction;
 use crate::radio::{Duplex, Grid, McsTable, Numerology};
 
@@ -42,6 +42,12 @@ pub struct RadioConfig {
     pub neighbour_load: f64,
     /// Whether a key is given that has no meaning with one cell.
     pub needs_cells: bool,
+    /// Discontinuous reception; `None`: UEs always monitor the PDCCH.
+    pub drx: Option<DrxConfig>,
+    /// Beam management and recovery, where the scenario has candidate beams.
+    pub beams: BeamConfig,
+    /// RRC states of UEs without data; `None`: UEs stay connected.
+    pub rrc: Option<RrcConfig>,
 }
 
 impl RadioConfig {
@@ -156,12 +162,28 @@ pub enum RlcMode {
     Acknowledged {
         /// t-Reassembly: how long the receiver waits before it reports a gap.
         t_reassembly: Nanos,
+        /// Polling and status PDUs; `None`: the sender knows of each loss when the receiver would report it, and reports
+        /// take no resources.
+        polling: Option<Polling>,
     },
     /// Unacknowledged mode: data that HARQ gave up is lost.
     Unacknowledged {
         /// t-Reassembly: how long the receiver waits before it gives up a gap.
         t_reassembly: Nanos,
     },
+}
+
+/// Polling and status reports of acknowledged mode (TS 38.322 clauses 5.3.3, 5.3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Polling {
+    /// pollPDU; `None` is infinity.
+    pub pdus: Option<u64>,
+    /// pollByte; `None` is infinity.
+    pub bytes: Option<u64>,
+    /// t-PollRetransmit.
+    pub t_poll_retransmit: Nanos,
+    /// t-StatusProhibit.
+    pub t_status_prohibit: Nanos,
 }
 
 /// Uplink power control.

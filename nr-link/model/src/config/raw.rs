@@ -12,7 +12,11 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::GnbProfile;
+use super::activity::{RawDrx, RawRrc};
+use super::beams::RawBeams;
+pub(super) use super::both::Both;
 use super::handover::RawHandover;
+use super::polling::RawPolling;
 use crate::aqm::RawAqm;
 use crate::radio::McsTable;
 use crate::scenario::{LinkDuplex as Duplex, PathDirection, Positive, Ratio};
@@ -50,13 +54,6 @@ pub(super) struct Change {
     pub prb: Option<u16>,
     pub path: Option<Both<PathDirection>>,
     pub queue: Option<Both<Queue>>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Both<V> {
-    pub dl: V,
-    pub ul: V,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -100,6 +97,13 @@ pub(super) struct Radio {
     pub handover: Option<RawHandover>,
     /// The share of resources in which each cell that does not serve a UE transmits. Default: 0.
     pub neighbour_load: Option<Ratio>,
+    /// Default: UEs always monitor the PDCCH.
+    pub drx: Option<RawDrx>,
+    /// Beam management and recovery, where the scenario has candidate beams.
+    #[serde(default)]
+    pub beams: RawBeams,
+    /// Default: UEs stay in RRC_CONNECTED.
+    pub rrc: Option<RawRrc>,
 }
 
 /// Secondary component carriers, all alike; absent keys have the value of the primary one.
@@ -274,6 +278,8 @@ pub(super) struct Rlc {
     pub mode: RlcMode,
     /// t-Reassembly, ms.
     pub t_reassembly_ms: f64,
+    /// Polling and status PDUs of acknowledged mode. Default: losses are known without.
+    pub polling: Option<RawPolling>,
 }
 
 impl Default for Rlc {
@@ -281,6 +287,7 @@ impl Default for Rlc {
         Self {
             mode: RlcMode::Am,
             t_reassembly_ms: 15.0,
+            polling: None,
         }
     }
 }

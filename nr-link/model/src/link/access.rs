@@ -3,16 +3,17 @@
 
 use super::endpoints::Endpoints;
 use super::radio_access::RadioAccess;
-use super::source::Source;
+use super::source::{Source, UeRadio};
 use super::trace_driven::{STEP, TraceDriven};
 use crate::config::{PerDirection, Queue, ResolvedConfig};
 use crate::counters::{Counters, Totals};
 use crate::ids::UeId;
+use crate::mac::lte_leg::LteLeg;
 use crate::mac::pdu::MacPdu;
 use crate::problem::{Problem, violation};
 use crate::radio_events::RadioEvent;
 use crate::rlc::Buffer;
-use crate::samples::MacSample;
+use crate::samples::{Extent, MacSample};
 use crate::{Direction, Nanos, Packet};
 
 #[derive(Debug)]
@@ -32,20 +33,8 @@ impl<T> Access<T> {
             .at_key("devices.ue"));
         }
         Ok(match source {
-            Source::Radio(radios) => {
-                let radio = config.radio()?;
-                let carriers = radio.carriers.len();
-                let mut cells = radios.iter().flat_map(|radio| &radio.channels);
-                if let Some(other) = cells.find(|each| each.len() != carriers) {
-                    let channels = other.len();
-                    return Err(violation!(
-                        "a UE has {channels} channels, and the link {carriers} component carriers",
-                        "Make the source from this configuration"
-                    )
-                    .at_key("radio.secondary"));
-                }
-                Self::Radio(Box::new(RadioAccess::new(config, radio, radios)))
-            }
+            Source::Radio(radios) => Self::radio(config, radios, Vec::new())?,
+            Source::DualConnectivity { radio, lte } => Self::radio(config, radio, lte)?,
             Source::Capacity(supplies) => Self::TraceDriven(TraceDriven::new(config, supplies)),
         })
     }
@@ -63,6 +52,26 @@ impl<T> Access<T> {
             Self::Radio(radio) => radio.pdus(),
             Self::TraceDriven(_) => Vec::new(),
         }
+    }
+
+    fn radio(
+        config: &ResolvedConfig,
+        radios: Vec<UeRadio>,
+        legs: Vec<Option<LteLeg>>,
+    ) -> Result<Self, Problem> {
+        let radio = config.radio()?;
+        let carriers = radio.carriers.len();
+        let mut cells = radios.iter().flat_map(|radio| &radio.channels);
+        if let Some(other) = cells.find(|each| each.len() != carriers) {
+            let channels = other.len();
+            return Err(violation!(
+                "a UE has {channels} channels, and the link {carriers} component carriers",
+                "Make the source from this configuration"
+            )
+            .at_key("radio.secondary"));
+        }
+        let radio = RadioAccess::new(config, radio, radios, legs);
+        Ok(Self::Radio(Box::new(radio)))
     }
 
     /// Begins to account for why packets wait.
@@ -150,6 +159,22 @@ impl<T> Access<T> {
         match self {
             Self::Radio(radio) => radio.packets(ue, direction).for_each(each),
             Self::TraceDriven(trace) => trace.packets(ue, direction).for_each(each),
+        }
+    }
+
+    /// Returns what the columns of `mac.csv` depend on.
+    pub fn extent(&self) -> Extent {
+        match self {
+            Self::Radio(radio) => Extent {
+                activity: radio.has_activity(),
+                legs: radio.has_legs(),
+                cells: radio.cells(),
+            },
+            Self::TraceDriven(_) => Extent {
+                activity: false,
+                legs: false,
+                cells: 1,
+            },
         }
     }
 

@@ -85,6 +85,8 @@ fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
             target_snr_db: 40.0,
             as_downlink: false,
         },
+        drx: None,
+        rrc: None,
         ..radio.clone()
     });
     let scenario = Scenario::parse(CLEAR, Path::new("clear.yaml")).expect("the scenario is valid");

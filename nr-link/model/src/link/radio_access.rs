@@ -15,6 +15,7 @@ use crate::ids::{CarrierId, CellId, UeId};
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::{Cell, CellSlot};
 use crate::mac::grants::Grant;
+use crate::mac::lte_leg::{Change as LegChange, Legs, LteLeg};
 use crate::mac::pdu::MacPdu;
 use crate::mac::scheduler::Scheduler;
 use crate::mac::ue::Ue;
@@ -44,8 +45,13 @@ pub(super) struct RadioAccess<T> {
 }
 
 impl<T> RadioAccess<T> {
-    /// Makes the access link with the radio of each UE.
-    pub fn new(config: &ResolvedConfig, radio: &RadioConfig, radios: Vec<UeRadio>) -> Self {
+    /// Makes the access link with the radio of each UE, and the LTE legs of the first UEs.
+    pub fn new(
+        config: &ResolvedConfig,
+        radio: &RadioConfig,
+        radios: Vec<UeRadio>,
+        legs: Vec<Option<LteLeg>>,
+    ) -> Self {
         let cells = radios.first().map_or(1, |radio| radio.channels.len());
         let prescribed: Vec<_> = radios
             .iter()
@@ -55,7 +61,10 @@ impl<T> RadioAccess<T> {
             .into_iter()
             .enumerate()
             .map(|(index, own)| Ue::new(UeId(index), config, radio, own.channels));
-        let ues: Vec<_> = ues.collect();
+        let mut ues: Vec<_> = ues.collect();
+        for (ue, leg) in ues.iter_mut().zip(legs) {
+            ue.legs = leg.map(|leg| Box::new(Legs::new(leg)));
+        }
         let cell = Cell::new(radio, config.mtu_bytes);
         let scheduler = |carrier, direction| {
             let quantum = cell.whole_slot(carrier, direction).size();
@@ -200,7 +209,28 @@ impl<T> RadioAccess<T> {
         self.admit(start, ends);
         self.run_connections(start);
         for ue in &mut self.ues {
-            ue.measure(&self.cell, tick);
+            let (id, events) = (ue.id, &mut self.events);
+            ue.act(start, |at, change| events.push(change.event(at, id)));
+            if let Some(kind) = ue.change_beam(start) {
+                events.push(RadioEvent {
+                    time: start,
+                    ue: id,
+                    kind,
+                });
+            }
+            if let Some(change) = ue.change_leg(&self.cell, start) {
+                events.push(change.event(start, id));
+                if let LegChange::Leaves { .. } = change {
+                    for grants in &mut self.grants {
+                        grants.retain(|grant| grant.ue != id || ue.lose_grant(grant, start));
+                    }
+                }
+            }
+            if ue.serve_by_lte(&self.cell, start) {
+                ue.depart_downlink(&mut ends.to_ues);
+                ue.depart_uplink(&mut ends.from_gnb);
+            }
+            ue.measure(&self.cell, start, tick);
         }
         for index in 0..self.schedulers.len() {
             if let Some(slot) = self.cell.timing.slot_at(self.carrier(index), tick) {
@@ -241,9 +271,9 @@ impl<T> RadioAccess<T> {
             slot.and_then(free).is_some()
         });
         for ue in &mut self.ues {
-            if ue.cell.is_none() {
-                ue.dl.rlc.buffer.note(Part::Handover);
-                ue.ul.rlc.buffer.note(Part::Handover);
+            if let Some(reason) = ue.absence(start) {
+                ue.dl.rlc.buffer.note(reason);
+                ue.ul.rlc.buffer.note(reason);
             }
             let uplink = ue.uplink_wait(start, carries_data);
             ue.dl.rlc.buffer.end_slot(start, Part::Slot);
@@ -258,13 +288,13 @@ impl<T> RadioAccess<T> {
 
     /// Returns one sample for each UE.
     pub fn sample(&mut self, start: Nanos, end: Nanos) -> impl Iterator<Item = MacSample> {
-        let cell = &self.cell;
+        let (cell, has_legs) = (&self.cell, self.has_legs());
         let mobiles = &self.mobiles;
         let samples = self.ues.iter_mut();
         samples.map(move |ue| {
             let mobile = mobiles.get(ue.id.0);
             let connection = mobile.map(|mobile| &mobile.connection);
-            MacSample::for_ue(ue, cell, connection, start, end)
+            MacSample::for_ue(ue, cell, has_legs, connection, start, end)
         })
     }
 
@@ -275,6 +305,16 @@ impl<T> RadioAccess<T> {
             .into_iter()
             .flat_map(|mobile| mobile.forwarding.packets());
         self.bearer(ue, direction).rlc.packets().chain(forwarded)
+    }
+
+    /// Returns whether UEs have a leg of LTE.
+    pub fn has_legs(&self) -> bool {
+        self.ues.iter().any(|ue| ue.legs.is_some())
+    }
+
+    /// Returns whether UEs have DRX or RRC states.
+    pub fn has_activity(&self) -> bool {
+        self.ues.iter().any(|ue| ue.activity.is_some())
     }
 
     pub fn ues(&self) -> usize {
@@ -406,7 +446,7 @@ impl<T> RadioAccess<T> {
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_uplink(now);
             ues[ue].depart_uplink(&mut ends.from_gnb);
-            let grant = ues[ue].grant_retransmission(carrier, granted, free);
+            let grant = ues[ue].grant_retransmission(now, granted, free);
             retransmits[ue] = grant.is_some();
             let prb = grant.as_ref().map_or(0, Grant::prb);
             free = free.after_retransmission(prb).unwrap_or(free);

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::capacity::Supply;
 use crate::channel::Channel;
 use crate::config::{Event, HandoverKind, PerDirection, ResolvedConfig};
+use crate::mac::drx;
+use crate::mac::lte_leg::LteLeg;
+use crate::mac::timing::Timing;
 use crate::packet::Direction;
 use crate::problem::{Problem, violation};
 use crate::radio::Grid;
@@ -53,6 +56,13 @@ impl UeRadio {
 pub enum Source {
     /// Radio channels, on which the MAC provides the capacity.
     Radio(Vec<UeRadio>),
+    /// EN-DC: radio channels, and the LTE leg of the UEs that have one.
+    DualConnectivity {
+        /// The channels, as in [`Source::Radio`].
+        radio: Vec<UeRadio>,
+        /// The leg of each UE.
+        lte: Vec<Option<LteLeg>>,
+    },
     /// Capacity that the scenario specifies directly.
     Capacity(Vec<PerDirection<Supply>>),
 }
@@ -86,7 +96,12 @@ impl Source {
             .filter_map(|scenario| scenario.capacity.as_ref());
         let capacities: Vec<&Capacity> = capacities.collect();
         if capacities.is_empty() {
-            return radios(scenarios, config).map(Self::Radio);
+            let radio = radios(scenarios, config)?;
+            let lte = lte_legs(scenarios, config)?;
+            return Ok(match lte.iter().any(Option::is_some) {
+                true => Self::DualConnectivity { radio, lte },
+                false => Self::Radio(radio),
+            });
         }
         if capacities.len() < scenarios.len() {
             return Err(violation!(
@@ -145,7 +160,7 @@ impl Source {
     /// Returns the number of UEs.
     pub(super) fn ues(&self) -> usize {
         match self {
-            Self::Radio(radios) => radios.len(),
+            Self::Radio(radio) | Self::DualConnectivity { radio, .. } => radio.len(),
             Self::Capacity(supplies) => supplies.len(),
         }
     }
@@ -266,6 +281,25 @@ fn radios(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<UeRadio
         .at_key("radio.handover")
         .or_in_file(&config.file));
     }
+    let several = scenarios.iter().any(|one| one.cells().len() > 1);
+    if several && (radio.drx.is_some() || radio.rrc.is_some()) {
+        return Err(violation!(
+            "radio.drx and radio.rrc are modelled in one cell only, and the scenario has several",
+            "Leave them out, or choose a scenario with one cell"
+        )
+        .at_key("radio.drx")
+        .or_in_file(&config.file));
+    }
+    if let Some(drx) = &radio.drx
+        && !drx::reaches(drx, &Timing::new(radio))
+    {
+        return Err(violation!(
+            "no on-duration has a downlink slot, so that the gNB never reaches a sleeping UE",
+            "Write a longer on-duration, or other offsets"
+        )
+        .at_key("radio.drx.on_duration_ms")
+        .or_in_file(&config.file));
+    }
     let grids: Vec<Grid> = radio.grids().collect();
     let radios = scenarios.iter().enumerate().map(|(ue, scenario)| {
         let channels = Channel::to_cells(scenario, &grids, seed(scenario, config, ue))
@@ -277,6 +311,27 @@ fn radios(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<UeRadio
         })
     });
     radios.collect()
+}
+
+fn lte_legs(
+    scenarios: &[Scenario],
+    config: &ResolvedConfig,
+) -> Result<Vec<Option<LteLeg>>, Problem> {
+    let legs = scenarios.iter().enumerate().map(|(ue, scenario)| {
+        let leg = scenario.lte.as_ref();
+        if leg.is_some() && scenario.cells().len() > 1 {
+            return Err(violation!(
+                "an LTE leg is modelled beside one NR cell only, and there are several",
+                "Leave out lte or radio.cells"
+            )
+            .at_key("lte")
+            .or_in_file(&config.ues[ue].scenario));
+        }
+        let leg = leg.map(|leg| LteLeg::new(scenario, leg, seed(scenario, config, ue)));
+        leg.transpose()
+            .map_err(|problem| problem.or_in_file(&config.ues[ue].scenario))
+    });
+    legs.collect()
 }
 
 /// Returns the seed from which a UE's channel or capacity is drawn.

@@ -39,7 +39,8 @@ impl<T> Bearer<T> {
     ) {
         self.count_transmission(block, arrived, acknowledged);
         if arrived && block.span.bytes() > 0 {
-            self.rlc.receive(block.span, block.due, decoded);
+            self.rlc
+                .receive(block.span, block.polls, block.due, decoded);
         }
     }
 

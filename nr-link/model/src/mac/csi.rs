@@ -87,18 +87,20 @@ impl Csi {
         first || slot.0.is_multiple_of(self.period)
     }
 
-    /// Makes the report of this slot from the UE's observation.
+    /// Makes a report from the UE's observation.
     pub fn measure(
         &mut self,
         cell: &Cell,
         carrier: CarrierId,
-        slot: Slot,
         seen: &Observation,
         noise_ul_dbm: f64,
     ) -> Report {
-        let report = Report::of(cell, carrier, seen, noise_ul_dbm, &mut self.layered);
+        Report::of(cell, carrier, seen, noise_ul_dbm, &mut self.layered)
+    }
+
+    /// Sends the report of this slot.
+    pub fn report(&mut self, slot: Slot, report: Report) {
         self.pending.push(slot + self.delay, report);
-        report
     }
 
     /// Puts the reports that are known by this slot into force.

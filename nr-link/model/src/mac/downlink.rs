@@ -33,6 +33,9 @@ impl<T> Ue<T> {
         let serving = &mut self.serving[carrier.0].dl;
         while let Some(feedback) = serving.learn(&cell.schemes, slot, |_| false) {
             if let Feedback::GivenUp(block) = feedback {
+                if let Some(status) = block.status {
+                    self.ul.rlc.status_arrived(status, None);
+                }
                 let missed = cell.timing.decoded_by_ue(carrier, block.slot);
                 self.dl
                     .give_up(&block, missed, start, |at| cell.timing.status_of_ue(at));
@@ -54,6 +57,9 @@ impl<T> Ue<T> {
 
     /// Retransmits the failed block that has waited longest and fits; returns its PRBs.
     pub fn retransmit_downlink(&mut self, at: CellSlot, free: FreeResources) -> Option<u16> {
+        if !self.listens(at.start()) {
+            return None;
+        }
         let serving = &mut self.serving[at.carrier.0];
         if serving.dl.harq.has_failed() {
             serving.acknowledged(at.cell, at.slot)?;
@@ -70,6 +76,10 @@ impl<T> Ue<T> {
             carrier,
             slot,
         } = at;
+        let listens = self.listens(at.start());
+        if !self.is_on_nr() {
+            return Allocated::default();
+        }
         let serving = &mut self.serving[carrier.0];
         let choice = downlink_choice(serving, cell).filter(|_| serving.dl.harq.has_free());
         let Some(Choice { mut mcs, layers }) = choice else {
@@ -80,8 +90,9 @@ impl<T> Ue<T> {
         }
         let allocation = free.for_layers(layers);
         let start = at.start();
-        let waiting = self.dl.rlc.next_bytes(start);
-        if waiting == 0 {
+        let status_bytes = self.ul.rlc.status_bytes(start);
+        let waiting = self.dl.rlc.next_bytes(start) + u64::from(status_bytes);
+        if waiting == 0 || !listens {
             let capacity = idle_downlink(serving, cell, free);
             self.dl.counters.add_unused_capacity(capacity);
             return Allocated::default();
@@ -95,16 +106,19 @@ impl<T> Ue<T> {
         let full = cell.block_bytes(mcs, allocation);
         let taken = cell.narrowest(mcs, allocation, waiting);
         let bytes = cell.block_bytes(mcs, taken);
-        let Some(payload) = self.dl.rlc.fill(bytes, start) else {
+        let status = self.ul.rlc.take_status(bytes, start);
+        let status_bytes = status.map_or(0, |(_, bytes)| bytes);
+        let payload = self.dl.rlc.fill_or_nothing(bytes - status_bytes, start);
+        if payload.span.bytes() == 0 && status.is_none() {
             return Allocated::default();
-        };
+        }
         let Some(process) = serving.dl.harq.reserve() else {
             return Allocated::default();
         };
-        let unused = f64::from(full - payload.bytes());
+        let unused = f64::from(full - payload.bytes() - status_bytes);
         let block = Block {
             span: payload.span,
-            header_bytes: payload.header_bytes,
+            header_bytes: payload.header_bytes + status_bytes,
             bytes,
             mcs,
             prb: taken.prb,
@@ -120,7 +134,12 @@ impl<T> Ue<T> {
             slot,
             due: 0,
             buffer_status: 0,
+            polls: payload.polls,
+            status: status.map(|(id, _)| id),
         };
+        if let Some(drx) = self.drx() {
+            drx.new_transmission(start, cell.timing.pdcch_end(carrier, slot));
+        }
         self.send_down(at, Transmission { process, block });
         Allocated {
             prb: taken.prb,
@@ -167,6 +186,7 @@ impl<T> Ue<T> {
             known,
             understood,
         };
+        let process = (Direction::Downlink, carrier, transmission.process);
         let arrived = dl.transmit(
             &mut self.dl,
             transmission,
@@ -177,6 +197,16 @@ impl<T> Ue<T> {
         if arrived {
             let received = at.reception(self.id, Direction::Downlink, transmission.process);
             self.dl.record(&transmission.block, received);
+        }
+        if let Some(status) = transmission.block.status.filter(|_| arrived) {
+            self.ul.rlc.status_arrived(status, Some(outcome.decoded));
+        }
+        if let Some(drx) = self.drx() {
+            drx.transmission(process);
+            if !arrived {
+                let sent = cell.timing.acknowledgement_end(carrier, slot);
+                drx.await_retransmission(process, sent, cell.timing.slot_length(carrier));
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::counters::{Capacity, MAX_ROUNDS};
 use crate::ids::HarqId;
-use crate::rlc::Span;
+use crate::rlc::{Span, StatusId};
 use crate::time::{Nanos, Slot};
 
 /// Processes of a UE and direction (TS 38.214 clause 5.1).
@@ -35,6 +35,10 @@ pub(crate) struct Block {
     pub due: Nanos,
     /// Bytes left in the UE's buffer, as the block reports (uplink).
     pub buffer_status: u64,
+    /// A PDU in it polls.
+    pub polls: bool,
+    /// The status PDU in it, about the other direction.
+    pub status: Option<StatusId>,
 }
 
 /// A block in the process that transmits it.
@@ -127,6 +131,20 @@ impl Harq {
             process: HarqId(index),
             block,
         })
+    }
+
+    /// Ends all transmissions; returns the blocks that the receiver does not have.
+    pub fn flush(&mut self) -> impl Iterator<Item = Block> {
+        let ended = std::mem::take(self);
+        ended
+            .processes
+            .into_iter()
+            .filter_map(|process| match process {
+                Process::Sent { block, .. } | Process::Failed(block) if !block.received => {
+                    Some(block)
+                }
+                _ => None,
+            })
     }
 
     /// Records a transmission in a reserved process.

@@ -109,11 +109,13 @@ impl Serving {
         self.occasions.occasion(&gnb.feedback, duplex, slot)
     }
 
-    /// Measures the channel in slots of the CSI period; returns the measurement. `disturb` adds interference.
+    /// Measures the channel in slots of the CSI period, and `reports` it or not; returns the measurement. `disturb` adds
+    /// interference.
     pub fn measure(
         &mut self,
         cell: &Cell,
         tick: u64,
+        reports: bool,
         disturb: impl FnOnce(Nanos, &mut Observation),
     ) -> Option<Report> {
         let slot = cell.timing.slot_at(self.carrier, tick)?;
@@ -122,8 +124,13 @@ impl Serving {
             self.channel.observe(start, &mut self.observation);
             disturb(start, &mut self.observation);
             let noise_dbm = self.channel.noise_ul_dbm_per_re(start);
-            self.csi
-                .measure(cell, self.carrier, slot, &self.observation, noise_dbm)
+            let report = self
+                .csi
+                .measure(cell, self.carrier, &self.observation, noise_dbm);
+            if reports {
+                self.csi.report(slot, report);
+            }
+            report
         });
         self.csi.advance(slot);
         measured

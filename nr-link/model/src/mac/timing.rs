@@ -75,6 +75,24 @@ impl Timing {
         slot.0 * self.clocks[carrier.0].slot
     }
 
+    /// Returns the length of a carrier's slots.
+    pub fn slot_length(&self, carrier: CarrierId) -> Nanos {
+        self.clocks[carrier.0].slot
+    }
+
+    /// Returns when a carrier's PDCCH in a slot has ended.
+    pub fn pdcch_end(&self, carrier: CarrierId, slot: Slot) -> Nanos {
+        let symbol = self.clocks[carrier.0].slot / u64::from(SYMBOLS_PER_SLOT);
+        self.start(carrier, slot) + u64::from(PDCCH_SYMBOLS) * symbol
+    }
+
+    /// Returns the end of the slot in which a UE acknowledges a downlink slot.
+    pub fn acknowledgement_end(&self, carrier: CarrierId, slot: Slot) -> Nanos {
+        let pucch = self.clocks[carrier.0].pucch;
+        let sent = self.next_pucch(pucch, self.decoded_by_ue(carrier, slot));
+        self.start(pucch, sent + 1)
+    }
+
     /// Returns when a UE has decoded a downlink slot.
     pub fn decoded_by_ue(&self, carrier: CarrierId, slot: Slot) -> Nanos {
         self.start(carrier, slot + 1) + self.clocks[carrier.0].n1
@@ -115,6 +133,14 @@ impl Timing {
     /// Returns the duplex of a carrier.
     pub fn duplex(&self, carrier: CarrierId) -> &Duplex {
         &self.clocks[carrier.0].duplex
+    }
+
+    /// Returns the number of slots after which the directions of the primary carrier's slots repeat.
+    pub fn pattern_slots(&self) -> u64 {
+        match self.duplex(CarrierId::PRIMARY) {
+            Duplex::Tdd(pattern) => pattern.slots() as u64,
+            Duplex::Fdd => 1,
+        }
     }
 
     /// Returns the first slot of the carrier that is all uplink.

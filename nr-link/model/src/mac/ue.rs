@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The state of one UE at the gNB and at the UE itself.
 
+use super::activity::{Activity, Change};
+use super::beams::{Beams, Measured};
 use super::bearer::Bearer;
 use super::cell::Cell;
+use super::drx::Drx;
 use super::grants::BufferStatus;
+use super::lte_leg::Legs;
 use super::power::Power;
 use super::report::Report;
 use super::serving::Serving;
 use super::surroundings::Surroundings;
 use crate::Direction;
 use crate::channel::Channel;
-use crate::config::{RadioConfig, ResolvedConfig};
+use crate::config::{PerDirection, RadioConfig, ResolvedConfig};
+use crate::delays::Part;
 use crate::ids::{CarrierId, CellId, UeId};
+use crate::radio_events::EventKind;
 use crate::rlc::Buffer;
+use crate::samples::rnti;
+use crate::scenario::Leg;
+use crate::time::Nanos;
 
 /// Measurements of the sample interval, and the last reports.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +79,12 @@ pub(crate) struct Ue<T> {
     /// The cell that serves the UE; `None` while none does.
     pub cell: Option<CellId>,
     pub surroundings: Surroundings,
+    /// `None`: the UE is connected and monitors the PDCCH at all times.
+    pub activity: Option<Activity>,
+    /// The beam that serves the UE; `None` without candidates.
+    pub beams: Option<Box<Beams>>,
+    /// The legs of EN-DC; `None`: NR serves the UE at all times.
+    pub legs: Option<Box<Legs>>,
 }
 
 impl<T> Ue<T> {
@@ -80,6 +95,8 @@ impl<T> Ue<T> {
         radio: &RadioConfig,
         channels: Vec<Vec<Channel>>,
     ) -> Self {
+        let has_beams = channels.iter().flatten().any(|channel| channel.beams() > 1);
+        let slot = radio.carriers[0].numerology.slot_ns();
         let bearer = |direction| Bearer::new(Buffer::of(config, id, direction), radio.rlc);
         let serving =
             |(carrier, channel)| Serving::new(config.seed, id, CarrierId(carrier), radio, channel);
@@ -94,6 +111,9 @@ impl<T> Ue<T> {
             serving: first.enumerate().map(serving).collect(),
             buffer_status: BufferStatus::new(radio.gnb()),
             gauges: Gauges::default(),
+            activity: Activity::new(radio, rnti(id)),
+            beams: has_beams.then(|| Box::new(Beams::new(radio.beams, slot))),
+            legs: None,
         }
     }
 
@@ -110,15 +130,91 @@ impl<T> Ue<T> {
             && self.serving.iter().all(Serving::is_idle)
     }
 
-    /// Measures the channels in slots of the CSI period.
-    pub fn measure(&mut self, cell: &Cell, tick: u64) {
+    /// Returns whether the serving beam has not failed.
+    pub fn has_beam(&self) -> bool {
+        self.beams.as_deref().is_none_or(Beams::serves)
+    }
+
+    /// Runs beam management and recovery up to a slot that starts at `now`; returns what happened.
+    pub fn change_beam(&mut self, now: Nanos) -> Option<EventKind> {
+        let beams = self.beams.as_deref_mut()?;
+        let channel = &self.serving[0].channel;
+        let measured = beams.measures(now).then(|| {
+            let own = beams.serving();
+            let (rsrp_dbm, sinr_db) = channel.beam_levels(own, now);
+            let others = (0..channel.beams()).filter(|&beam| beam != own);
+            let others = others.map(|beam| (beam, channel.beam_levels(beam, now).0));
+            Measured {
+                sinr_db,
+                rsrp_dbm,
+                best: others.max_by(|a, b| a.1.total_cmp(&b.1)),
+            }
+        });
+        let event = beams.advance(now, measured)?;
+        let beam = beams.serving();
+        for serving in &mut self.serving {
+            serving.channel.use_beam(beam);
+        }
+        Some(event)
+    }
+
+    /// Returns whether the UE is in RRC_CONNECTED.
+    pub fn is_connected(&self) -> bool {
+        self.activity.as_ref().is_none_or(Activity::is_connected)
+    }
+
+    /// Returns whether NR serves the UE.
+    pub fn is_on_nr(&self) -> bool {
+        let serving = |legs: &Legs| legs.serving() == Some(Leg::Nr);
+        self.legs.as_deref().is_none_or(serving)
+    }
+
+    /// Returns whether the UE monitors the PDCCH in a slot that starts at `now`.
+    pub fn listens(&self, now: Nanos) -> bool {
+        let listens = |activity: &Activity| activity.listens(now);
+        self.has_beam() && self.is_on_nr() && self.activity.as_ref().is_none_or(listens)
+    }
+
+    /// Returns why packets wait while NR does not serve the UE in a slot that starts at `now`; `None` if it does.
+    pub fn absence(&self, now: Nanos) -> Option<Part> {
+        let leg = self.legs.as_deref().map(Legs::serving);
+        match leg {
+            _ if self.cell.is_none() || !self.has_beam() => Some(Part::Handover),
+            Some(None) => Some(Part::Handover),
+            Some(Some(Leg::Lte)) if self.is_connected() => Some(Part::Service),
+            _ => (!self.listens(now)).then_some(Part::Sleep),
+        }
+    }
+
+    /// Returns the DRX timers, if the UE has DRX.
+    pub fn drx(&mut self) -> Option<&mut Drx> {
+        self.activity.as_mut().and_then(Activity::drx)
+    }
+
+    /// Runs timers of RLC, DRX and RRC up to a slot that starts at `now`; calls `log` with what changed, and when.
+    pub fn act(&mut self, now: Nanos, log: impl FnMut(Nanos, Change)) {
+        self.dl.rlc.advance(now);
+        self.ul.rlc.advance(now);
+        if let Some(activity) = &mut self.activity {
+            let waiting = PerDirection {
+                dl: !self.dl.rlc.is_idle(),
+                ul: !self.ul.rlc.is_idle(),
+            };
+            activity.advance(now, waiting, log);
+        }
+    }
+
+    /// Measures the channels in slots of the CSI period. "[If not in Active Time] not report CSI on PUCCH" (TS 38.321 clause
+    /// 5.7).
+    pub fn measure(&mut self, cell: &Cell, now: Nanos, tick: u64) {
         let Some(own) = self.cell else { return };
+        let reports = self.listens(now);
         for (carrier, serving) in self.serving.iter_mut().enumerate() {
             let disturb = |t, seen: &mut _| {
                 self.surroundings
                     .interfere(own, CarrierId(carrier), t, seen);
             };
-            let measured = serving.measure(cell, tick, disturb);
+            let measured = serving.measure(cell, tick, reports, disturb);
             if let Some(report) = measured.filter(|_| carrier == 0) {
                 self.gauges.add(cell, &report);
             }

@@ -43,6 +43,9 @@ impl<T> Ue<T> {
         while let Some(feedback) = serving.learn(&cell.schemes, slot, could_be_narrower) {
             if let Feedback::GivenUp(block) = feedback {
                 self.buffer_status.lose();
+                if let Some(status) = block.status {
+                    self.dl.rlc.status_arrived(status, None);
+                }
                 let missed = cell.timing.decoded_by_gnb(carrier, block.slot);
                 self.ul
                     .give_up(&block, missed, start, |at| cell.timing.status_of_gnb(at));
@@ -65,21 +68,32 @@ impl<T> Ue<T> {
         })
     }
 
-    /// Grants `slot` to the failed block that has waited longest and fits in `free`.
+    /// Grants at `now` the later `slot` to the failed block that has waited longest and fits in `free`.
     pub fn grant_retransmission(
         &mut self,
-        carrier: CarrierId,
+        now: CellSlot,
         slot: Slot,
         free: FreeResources,
     ) -> Option<Grant> {
+        if !self.listens(now.start()) {
+            return None;
+        }
+        let carrier = now.carrier;
         let Transmission { process, block } =
             self.serving[carrier.0].ul.harq.take_failed(free.fits())?;
+        if let Some(drx) = self.drx() {
+            drx.transmission((Direction::Uplink, carrier, process));
+        }
         Some(self.grant(carrier, slot, process, Content::Retransmission(block)))
     }
 
     /// Decides at `now` which new data the UE sends in the later `slot` of the carrier, of which `free` is left.
     pub fn grant_new(&mut self, now: CellSlot, slot: Slot, free: FreeResources) -> Option<Grant> {
+        if !self.is_on_nr() {
+            return None;
+        }
         let CellSlot { cell, carrier, .. } = now;
+        let listens = self.listens(now.start());
         let serving = &mut self.serving[carrier.0];
         let report = *serving
             .csi
@@ -90,7 +104,7 @@ impl<T> Ue<T> {
             && self
                 .buffer_status
                 .small_grant(slot, cell.timing.first_uplink(carrier));
-        if known_bytes == 0 && !unasked {
+        if (known_bytes == 0 && !unasked) || !listens {
             let reports = serving.csi.version();
             let whole = free.for_layers(report.rank.ul);
             let capacity = serving.ul.idle_capacity(whole, reports, |adaptation| {
@@ -122,6 +136,9 @@ impl<T> Ue<T> {
         let process = serving.ul.harq.reserve()?;
         self.buffer_status
             .grant(slot, cell.timing.start(carrier, slot), u64::from(bytes));
+        if let Some(drx) = self.drx() {
+            drx.new_transmission(now.start(), cell.timing.pdcch_end(carrier, now.slot));
+        }
         let content = Content::New {
             mcs: taken.mcs,
             allocation: taken.allocation,
@@ -200,6 +217,11 @@ impl<T> Ue<T> {
             &observation.sinr_db,
             outcome,
         );
+        if let Some(drx) = self.drx() {
+            let process = (Direction::Uplink, grant.carrier, grant.process);
+            let sent = cell.timing.start(grant.carrier, grant.slot + 1);
+            drx.await_retransmission(process, sent, cell.timing.slot_length(grant.carrier));
+        }
         if arrived {
             let at = CellSlot {
                 cell,
@@ -211,6 +233,9 @@ impl<T> Ue<T> {
             let built = cell.timing.start(grant.carrier, block.slot);
             let known = cell.timing.known_by_gnb(grant.carrier, grant.slot);
             self.buffer_status.report(built, block.buffer_status, known);
+            if let Some(status) = block.status {
+                self.dl.rlc.status_arrived(status, Some(known));
+            }
         }
     }
 
@@ -229,6 +254,9 @@ impl<T> Ue<T> {
 
     /// Sends a scheduling request, in a slot of the primary carrier, if the UE has data of which the gNB does not know.
     pub fn request(&mut self, cell: &Cell, slot: Slot) {
+        if !self.is_connected() || !self.is_on_nr() || !self.has_beam() {
+            return;
+        }
         let start = cell.timing.start(CarrierId::PRIMARY, slot);
         let feedback = &self.serving[CarrierId::PRIMARY.0].occasions;
         let is_deaf =
@@ -236,13 +264,20 @@ impl<T> Ue<T> {
         if cell.radio.gnb().is_some_and(is_deaf) {
             return;
         }
-        if self.cell.is_some()
-            && self.buffer_status.unannounced()
-            && self.ul.rlc.backlog_bytes(start) > 0
-        {
+        let asks_again = self.drx().is_some_and(|drx| drx.asks_again(start));
+        let asks = asks_again || self.buffer_status.unannounced();
+        if self.cell.is_some() && asks && self.waiting_bytes(start) > 0 {
             self.buffer_status
                 .request(start, cell.timing.known_by_gnb(CarrierId::PRIMARY, slot));
+            if let Some(drx) = self.drx() {
+                drx.request();
+            }
         }
+    }
+
+    /// Returns the bytes that the UE has to send, with a status PDU about the downlink.
+    fn waiting_bytes(&self, now: Nanos) -> u64 {
+        self.ul.rlc.backlog_bytes(now) + u64::from(self.dl.rlc.status_bytes(now))
     }
 
     fn build_up(
@@ -255,14 +290,17 @@ impl<T> Ue<T> {
         full: Capacity,
     ) -> Block {
         let start = cell.timing.start(grant.carrier, grant.slot);
-        let payload = self
-            .ul
-            .rlc
-            .fill_or_nothing(bytes - BUFFER_STATUS_BYTES, start);
-        let left = self.ul.rlc.backlog_bytes(start);
+        let room = bytes - BUFFER_STATUS_BYTES;
+        let status = self.dl.rlc.take_status(room, start);
+        let status_bytes = status.map_or(0, |(_, bytes)| bytes);
+        let payload = self.ul.rlc.fill_or_nothing(room - status_bytes, start);
+        let left = self.waiting_bytes(start);
         self.buffer_status.announce(left);
-        let header_bytes = payload.header_bytes + BUFFER_STATUS_BYTES;
-        let unused = full.bytes - f64::from(payload.bytes());
+        if let Some(drx) = self.drx() {
+            drx.report(start);
+        }
+        let header_bytes = payload.header_bytes + BUFFER_STATUS_BYTES + status_bytes;
+        let unused = full.bytes - f64::from(payload.bytes() + status_bytes);
         Block {
             span: payload.span,
             header_bytes,
@@ -281,6 +319,8 @@ impl<T> Ue<T> {
             slot: grant.slot,
             due: 0,
             buffer_status: left,
+            polls: payload.polls,
+            status: status.map(|(id, _)| id),
         }
     }
 

@@ -26,6 +26,15 @@ impl Reassembly {
         self.complete
     }
 
+    /// Returns all that is there.
+    pub fn spans(&self) -> impl Iterator<Item = Span> {
+        let complete = Span {
+            start: 0,
+            end: self.complete,
+        };
+        std::iter::once(complete).chain(self.early.iter().map(|&(span, _)| span))
+    }
+
     /// Adds a span that was decoded at `decoded`. Decoding times are not in the order of offsets,
     /// because carriers have different slots. Spans never overlap, because only spans that HARQ
     /// gave up are retransmitted.

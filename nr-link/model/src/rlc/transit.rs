@@ -15,7 +15,7 @@ pub(super) struct Transit {
     received: VecDeque<Received>,
     /// In order of time.
     given_up: Vec<GivenUp>,
-    /// Packets that were on their way when the serving cell changed, and are retransmitted.
+    /// Parts that were on their way when the serving cell or leg changed, and are retransmitted.
     interrupted: Vec<Span>,
 }
 
@@ -61,9 +61,9 @@ impl Transit {
         self.given_up.retain_mut(|one| cut(&mut one.span));
     }
 
-    /// Notes a packet that is retransmitted as a whole, as the serving cell changed while it was on its way.
-    pub fn interrupt(&mut self, packet: Span) {
-        self.interrupted.push(packet);
+    /// Notes what is retransmitted, as the serving cell or leg changed while it was on its way.
+    pub fn interrupt(&mut self, part: Span) {
+        self.interrupted.push(part);
     }
 
     /// Adds to a packet, the bytes `span` of the stream, how it crossed: its last byte was first sent at `sent`, and it
@@ -78,7 +78,7 @@ impl Transit {
         let pieces = pieces.filter(|one| mine(one.span));
         let last = pieces.clone().max_by_key(|one| one.decoded).copied();
         let (whole, slowest) = last.map_or((sent, span), |one| (one.decoded, one.span));
-        if self.interrupted.contains(&span) {
+        if self.interrupted.iter().any(|&part| mine(part)) {
             packet.waited(Part::Handover, whole - sent);
             packet.waited(Part::Order, left - whole);
             return self.forget(span.end);

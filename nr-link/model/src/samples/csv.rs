@@ -113,24 +113,57 @@ const OF_DIRECTION: &[DirectionColumn] = &[
     }),
 ];
 
+/// The columns of a UE on a link with DRX or RRC states, with the prefix `mac_`; absent on others.
+const OF_ACTIVITY: [&str; 2] = ["rrc_state", "drx_active_ratio"];
+
+/// The column of a UE on a link with EN-DC; absent on others.
+const TECHNOLOGY: &str = "mac_technology";
+
 /// The columns of a UE among several cells, with the prefix `mac_`, before RSRP of each cell.
 const OF_MOBILITY: &[MobilityColumn] = &[
     ("cell", |mobility| (mobility.cell as u64).into()),
     ("state", |mobility| (mobility.state as u64).into()),
 ];
 
-/// Returns the columns of `mac.csv` of a link with so many cells.
-pub fn csv_columns(cells: usize) -> Vec<String> {
+/// The columns that depend on the link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    /// Whether UEs have DRX or RRC states.
+    pub activity: bool,
+    /// Whether UEs have a leg of LTE.
+    pub legs: bool,
+    /// The number of cells.
+    pub cells: usize,
+}
+
+/// Returns the columns that `mac.csv` may have with one cell.
+pub fn csv_columns() -> Vec<String> {
+    columns(Extent {
+        activity: true,
+        legs: true,
+        cells: 1,
+    })
+}
+
+/// Returns the header of `mac.csv`, without a line terminator.
+pub(crate) fn csv_header(extent: Extent) -> String {
+    columns(extent).join(",")
+}
+
+fn columns(extent: Extent) -> Vec<String> {
     let of_direction = |direction: &'static str| {
         let names = OF_DIRECTION.iter().map(|(name, _)| name);
         names.map(move |name| format!("mac_{direction}_{name}"))
     };
     let interval = INTERVAL.iter().map(ToString::to_string);
+    let activity = OF_ACTIVITY.iter().map(|name| format!("mac_{name}"));
     interval
         .chain(OF_UE.iter().map(|(name, _)| format!("mac_{name}")))
         .chain(of_direction("dl"))
         .chain(of_direction("ul"))
-        .chain(of_mobility(cells))
+        .chain(extent.legs.then(|| TECHNOLOGY.to_owned()))
+        .chain(activity.filter(|_| extent.activity))
+        .chain(of_mobility(extent.cells))
         .collect()
 }
 
@@ -140,11 +173,6 @@ fn of_mobility(cells: usize) -> impl Iterator<Item = String> {
     let names = OF_MOBILITY.iter().map(|(name, _)| format!("mac_{name}"));
     let rsrp = (0..cells).map(|cell| format!("mac_cell_{cell}_rsrp_dbm"));
     names.chain(rsrp).filter(move |_| several)
-}
-
-/// Returns the header of `mac.csv`, without a line terminator.
-pub fn csv_header(cells: usize) -> String {
-    csv_columns(cells).join(",")
 }
 
 impl MacSample {
@@ -164,6 +192,13 @@ impl MacSample {
             for (_, value) in OF_DIRECTION {
                 value(&OnRadio { sample, radio }).write(to)?;
             }
+        }
+        if let Some(technology) = self.technology {
+            Value::from(u64::from(technology)).write(to)?;
+        }
+        if let Some(activity) = &self.activity {
+            Value::from(u64::from(activity.rrc_state)).write(to)?;
+            Value::from(activity.drx_active_ratio).write(to)?;
         }
         if let Some(mobility) = radio.and_then(|radio| radio.mobility.as_ref()) {
             for (_, value) in OF_MOBILITY {

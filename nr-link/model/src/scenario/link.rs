@@ -24,6 +24,8 @@ pub struct LinkHint {
     pub duplex: Option<LinkDuplex>,
     /// MCS table of TS 38.214 clause 5.1.3.1.
     pub mcs_table: Option<McsTable>,
+    /// DRX and RRC states of the UEs: `off`, or a name of `ccu list drx`.
+    pub drx: Option<String>,
 }
 
 /// FDD, or a TDD pattern, as in the link's configuration.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tap_series::MOST_TAPS;
 use super::{
-    Blocker, Cell, Decibel, Delay, Level, Loss, MeasuredHandover, Mobility, Percent, Positive,
-    Series, TapSeries,
+    Blocker, CandidateBeam, Cell, Decibel, Delay, Level, Loss, MeasuredHandover, Mobility, Percent,
+    Positive, Series, TapSeries,
 };
 use crate::problem::{Violation, violation};
 
@@ -36,6 +36,9 @@ pub struct Radio {
     /// Objects that block the path at known times.
     #[serde(default)]
     pub blockage: Vec<Blocker>,
+    /// Beams over which the gNB can serve the UE when the strongest one, which the keys above describe, is blocked.
+    #[serde(default)]
+    pub beams: Vec<CandidateBeam>,
     /// Fast fading. Default: none.
     pub fading: Option<Fading>,
     /// Several cells, each with its differences from the keys above, which then describe all of them. Default: one cell.

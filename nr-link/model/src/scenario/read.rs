@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::data::Data;
 use super::series::ends_late;
 use super::{
-    AtEnd, Capacity, Decibel, Fading, Level, Mobility, Noise, Radio, Route, Scenario, Series,
+    AtEnd, Capacity, Decibel, Fading, Level, LteLeg, Mobility, Noise, Radio, Route, Scenario,
+    Series,
 };
 use crate::input_file;
 use crate::problem::{Problem, Violation, violation};
@@ -98,6 +99,18 @@ impl Scenario {
         if let Some(radio) = &self.radio {
             radio.check(duration_s, self.at_end)?;
         }
+        if let Some(lte) = &self.lte {
+            if self.radio.is_none() {
+                return Err(violation!(
+                    "LTE serves in place of a radio channel, and the scenario has none",
+                    "Add radio, or remove lte"
+                )
+                .at_key("lte"));
+            }
+            lte.check(duration_s, self.at_end == AtEnd::Loop)
+                .map_err(|violation| violation.at_key("lte.changes"))?;
+            lte.capacity.check(duration_s)?;
+        }
         let capacity = self.capacity.as_ref();
         capacity.map_or(Ok(()), |capacity| capacity.check(duration_s))
     }
@@ -138,6 +151,10 @@ impl Scenario {
                 all.push(("radio.fading", Data::Taps(taps)));
             }
         }
+        if let Some(LteLeg { capacity, .. }) = &mut self.lte {
+            all.extend(capacity.dl.data().map(|data| ("lte.capacity.dl", data)));
+            all.extend(capacity.ul.data().map(|data| ("lte.capacity.ul", data)));
+        }
         if let Some(Capacity { dl, ul }) = &mut self.capacity {
             all.extend(dl.data().map(|data| ("capacity.dl", data)));
             all.extend(ul.data().map(|data| ("capacity.ul", data)));
@@ -170,6 +187,11 @@ impl Radio {
                 .map_err(|violation| violation.at_key("radio.blockage"))?;
         }
         self.check_cells(duration_s)?;
+        for blocker in self.beams.iter().flat_map(|beam| &beam.blockage) {
+            blocker
+                .check(duration_s)
+                .map_err(|violation| violation.at_key("radio.beams"))?;
+        }
         match (&self.level, &self.mobility) {
             (_, Some(Mobility::Route(route))) => route
                 .check(duration_s, at_end)

@@ -8,7 +8,6 @@ use crate::common::{
     MS, SECOND, capacity_scenario, capacity_scenario_in, config, link, packet, saturate,
 };
 use nr_link_model::config::{QueueLimit, RlcMode};
-use nr_link_model::samples::csv_columns;
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, Totals, UeId};
 use proptest::prelude::*;
@@ -205,12 +204,13 @@ fn a_row_has_no_radio_columns_and_the_mac_adds_no_delay() {
     sample.write_csv(0, &mut row).expect("memory");
     let row = String::from_utf8(row).expect("text");
     let row: Vec<&str> = row.trim_end().split(',').collect();
-    let columns = csv_columns(1);
+    let columns = link.csv_header();
+    let columns: Vec<&str> = columns.split(',').collect();
     assert_eq!(row.len(), columns.len());
     let value = |name: &str| {
         row[columns
             .iter()
-            .position(|column| column == name)
+            .position(|&column| column == name)
             .expect(name)]
     };
     for name in [

@@ -425,3 +425,72 @@ fn a_missing_file_is_named() {
         "{message}"
     );
 }
+
+#[test]
+fn values_that_the_standard_does_not_have_are_refused_with_those_that_it_has() {
+    let refused = |lines: &str, key: &str, rule: &str| {
+        let message = error(
+            "  mcs_table: 64qam",
+            &format!("  mcs_table: 64qam\n  {lines}"),
+        );
+        let place = format!(": {key}: ");
+        assert!(message.starts_with("dir/link.yaml:"), "{message}");
+        assert!(
+            message.contains(&place) && message.contains(rule),
+            "{message}"
+        );
+    };
+    let drx = |keys: &str| format!("drx: {{on_duration_ms: 10, inactivity_ms: 20, {keys}}}");
+    refused(
+        &drx("long_cycle_ms: 300"),
+        "radio.drx.long_cycle_ms",
+        "Choose one of [10, 20, 32",
+    );
+    refused(
+        &drx("long_cycle_ms: 10"),
+        "radio.drx.on_duration_ms",
+        "never sleeps",
+    );
+    refused(
+        &drx("long_cycle_ms: 160, start_offset_ms: 160"),
+        "radio.drx.start_offset_ms",
+        "160 is not between 0 and 159",
+    );
+    refused(
+        &drx("long_cycle_ms: 160, short: {cycle_ms: 64, cycles: 2}"),
+        "radio.drx.short.cycle_ms",
+        "not a multiple of the short cycle",
+    );
+    refused(
+        "drx: {on_duration_ms: 7, inactivity_ms: 20, long_cycle_ms: 40}",
+        "radio.drx.on_duration_ms",
+        "7 ms is not a drx-onDurationTimer",
+    );
+    refused(
+        "rrc: {inactive: {after_s: 9}, idle: {after_s: 8, setup_ms: 100}}",
+        "radio.rrc.idle.after_s",
+        "RRC_IDLE begins before RRC_INACTIVE",
+    );
+    refused(
+        "rrc: {paging_cycle_frames: 100}",
+        "radio.rrc.paging_cycle_frames",
+        "PagingCycle",
+    );
+    refused(
+        "rrc: {inactive: {after_s: 9}}\n  gnb_profile: oai-2026.w11",
+        "radio.rrc",
+        "neither sleep nor leave",
+    );
+    let polling = "rlc: {polling: {t_poll_retransmit_ms: 45, t_status_prohibit_ms: 12}}";
+    refused(
+        polling,
+        "radio.rlc.polling.t_status_prohibit_ms",
+        "a multiple of 5 from 0 to 250",
+    );
+    let um = "rlc: {mode: um, polling: {t_poll_retransmit_ms: 45, t_status_prohibit_ms: 10}}";
+    refused(
+        um,
+        "radio.rlc.polling",
+        "unacknowledged mode has no polling",
+    );
+}

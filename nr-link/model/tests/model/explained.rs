@@ -2,6 +2,8 @@
 //! Explained delays: for any link and arrivals, the parts of each packet's delay add up to it exactly, and explaining
 //! changes nothing; and with a cause removed, its part is gone while the others stay within what that implies.
 
+use std::path::Path;
+
 use crate::common::{MS, capacity_scenario, config, flat, link, packet};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Delays, Link, Nanos, Part, Port, ResolvedConfig, UeId};
@@ -9,6 +11,8 @@ use proptest::prelude::*;
 
 const TDD: &str = "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}";
 const ADAPTATION: &str = "link_adaptation: {olla: {bler_target: 0.1}}";
+const POLLING: &str = "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: am, t_reassembly_ms: 5, polling: \
+                       {poll_pdu: 4, poll_kbyte: 1, t_poll_retransmit_ms: 10, t_status_prohibit_ms: 5}}";
 const SLOT: Nanos = MS / 2;
 
 /// A packet: ns since the last one, bytes, whether it is downlink, and a number that chooses its UE.
@@ -104,6 +108,18 @@ fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f64)> {
         Just("\n  scheduler: max_ci"),
         Just("\n  scheduler: proportional_fair"),
     ];
+    let sleep = prop_oneof![
+        Just(""),
+        Just(
+            "\n  drx: {on_duration_ms: 2, inactivity_ms: 1, long_cycle_ms: 20, retransmission_slots: {dl: 0, ul: 0}}"
+        ),
+        Just(
+            "\n  drx: {on_duration_ms: 4, inactivity_ms: 4, long_cycle_ms: 40, short: {cycle_ms: 10, cycles: 1}}"
+        ),
+        Just(
+            "\n  rrc: {inactive: {after_s: 0.01, resume_ms: 3}, paging_cycle_frames: 32, prach_period_ms: 10}"
+        ),
+    ];
     let adaptation = prop_oneof![
         Just((ADAPTATION.to_owned(), 20.0)),
         Just((ADAPTATION.to_owned(), 3.0)),
@@ -116,6 +132,8 @@ fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f64)> {
             "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: um}".to_owned(),
             0.0
         )),
+        Just((POLLING.to_owned(), 0.0)),
+        Just((POLLING.to_owned(), -3.7)),
         Just((
             "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: am}".to_owned(),
             -3.7
@@ -126,13 +144,14 @@ fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f64)> {
         )),
         Just(("gnb_profile: oai-2026.w11".to_owned(), 20.0)),
     ];
-    (duplex, secondary, scheduler, adaptation).prop_map(
-        |(duplex, secondary, scheduler, (adaptation, sinr_db))| {
+    (duplex, secondary, scheduler, sleep, adaptation).prop_map(
+        |(duplex, secondary, scheduler, sleep, (adaptation, sinr_db))| {
             let is_oai = adaptation.starts_with("gnb_profile");
-            let secondary = if is_oai { "" } else { secondary };
+            let [secondary, sleep] =
+                [secondary, sleep].map(|lines| if is_oai { "" } else { lines });
             let duplex = if is_oai { TDD.to_owned() } else { duplex };
             let changes = vec![
-                (TDD, format!("{duplex}{secondary}{scheduler}")),
+                (TDD, format!("{duplex}{secondary}{scheduler}{sleep}")),
                 (ADAPTATION, adaptation),
             ];
             (changes, sinr_db)
@@ -197,6 +216,49 @@ proptest! {
     ) {
         let scenario = capacity_scenario(&format!("{{dl: {{constant_mbps: {mbps}}}, ul: {{constant_mbps: {}}}}}", mbps / 2.0));
         check(&changed(&around), &scenario, &arrivals);
+    }
+}
+
+/// A scenario of EN-DC or of blocked beams, in which a bearer changes between legs or beams.
+fn changing() -> impl Strategy<Value = Scenario> {
+    let lte = (1.0..20.0, 0.0..40.0, 0.0..80.0).prop_map(|(mbps, delay_ms, ms)| {
+        let changes = (1..8).map(|change| {
+            let to = if change % 2 == 1 { "lte" } else { "nr" };
+            format!("{{t_s: {}, to: {to}}}", 0.1 * f64::from(change))
+        });
+        let changes = changes.collect::<Vec<_>>().join(", ");
+        format!(
+            "\nlte:\n  capacity: {{dl: {{constant_mbps: {mbps}}}, ul: {{constant_mbps: {mbps}}}}}\n  \
+             delay_ms: {{dl: {delay_ms}, ul: {delay_ms}}}\n  interruption_ms: {{5t4: {ms}, 4t5: {ms}}}\n  changes: [{changes}]\n"
+        )
+    });
+    let beams = (0.1..0.4, 0.05..0.5).prop_map(|(from_s, lasts_s)| {
+        let to_s = from_s + lasts_s;
+        let blocked = format!("blockage: [{{from_s: {from_s}, to_s: {to_s}, loss_db: 40}}]");
+        format!(", {blocked}, beams: [{{loss_db: 6, {blocked}}}, {{loss_db: 60}}]")
+    });
+    let more = prop_oneof![
+        lte.prop_map(|lte| (String::new(), lte)),
+        beams.prop_map(|beams| (beams, String::new())),
+    ];
+    more.prop_map(|(beams, lte)| {
+        let text = format!(
+            "schema: rf-scenario/1\nname: test\nsummary: For a test.\nsources: [chosen]\nlicense: Apache-2.0\n\
+             duration_s: 60\nat_end: stop\nradio: {{ss_pbch_block_power_dbm: 0, level: {{rsrp_dbm: -70}}, \
+             noise: {{floor_dbm_per_re: -90}}{beams}}}{lte}\n"
+        );
+        Scenario::parse(&text, Path::new("test.yaml")).expect("valid")
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn over_any_change_of_leg_or_beam_the_parts_are_the_delay(
+        arrivals in arrivals(), (radio, _) in radios(), around in surroundings(), scenario in changing(),
+    ) {
+        check(&changed(&[radio, around].concat()), &scenario, &arrivals);
     }
 }
 

@@ -4,12 +4,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod activity;
+mod beams;
 mod capacity;
 mod carriers;
 mod changes;
 mod channel_statistics;
 mod config;
 mod conservation;
+mod dual_connectivity;
 mod explained;
 mod fuzz_seeds;
 mod golden;
@@ -29,4 +32,5 @@ mod scenario_files;
 mod scenario_series;
 mod scenario_urban_mmwave;
 mod schedulers;
+mod status_reports;
 mod uplink_power;

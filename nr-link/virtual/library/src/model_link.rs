@@ -5,7 +5,6 @@ use std::io::Write;
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::mac_pcap;
-use nr_link_model::samples::csv_header;
 use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, ResolvedLink, Source};
 use serde_json::Value;
 
@@ -39,7 +38,7 @@ impl ModelLink {
         let source = link.source().map_err(|problem| problem.to_string())?;
         let config = link.config;
         let moderation_ns = match source {
-            Source::Radio(_) => 0,
+            Source::Radio(_) | Source::DualConnectivity { .. } => 0,
             Source::Capacity(_) => MODERATION_NS,
         };
         let mut link = Link::new(&config, source).map_err(|problem| problem.to_string())?;
@@ -47,7 +46,7 @@ impl ModelLink {
             link.explain();
         }
         let mut mac = OutputFile::create(&config.output.mac)?;
-        mac.append(|file| writeln!(file, "{}", csv_header(link.cells())));
+        mac.append(|file| writeln!(file, "{}", link.csv_header()));
         let mut pdus = config
             .output
             .mac_pcap

@@ -8,6 +8,7 @@ use crate::config::{
     Carrier, Discipline, Gnb, GnbProfile, LinkAdaptation, PerDirection, RadioConfig, RlcMode,
     ThresholdRule, Uplink,
 };
+use crate::config::{activity, beams, polling};
 use crate::problem::{Problem, violation};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
 use crate::range::{nanos, within};
@@ -44,6 +45,7 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         "Write a number of slots in that range; 4 is usual",
     )?;
     check_gnb(raw.gnb_profile, &carriers)?;
+    check_activity(raw.gnb_profile, raw.drx.is_some(), raw.rrc.is_some())?;
     Ok(RadioConfig {
         carriers,
         layers: PerDirection {
@@ -68,6 +70,9 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         needs_cells: raw.handover.is_some() || raw.neighbour_load.is_some(),
         handover: raw.handover.unwrap_or_default().resolve()?,
         neighbour_load: raw.neighbour_load.map_or(0.0, |load| load.get()),
+        drx: raw.drx.map(activity::drx).transpose()?,
+        beams: beams::beams(raw.beams)?,
+        rrc: raw.rrc.map(activity::rrc).transpose()?,
     })
 }
 
@@ -211,6 +216,20 @@ fn check_gnb(profile: GnbProfile, carriers: &[Carrier]) -> Result<(), Problem> {
     }
 }
 
+/// OpenAirInterface's gNB configures neither DRX nor RRC_INACTIVE, and grants unasked all the time.
+fn check_activity(profile: GnbProfile, drx: bool, rrc: bool) -> Result<(), Problem> {
+    let key = match (profile, drx, rrc) {
+        (GnbProfile::Oai2026W11, true, _) => "radio.drx",
+        (GnbProfile::Oai2026W11, false, true) => "radio.rrc",
+        _ => return Ok(()),
+    };
+    Err(violation!(
+        "UEs of oai-2026.w11 neither sleep nor leave RRC_CONNECTED",
+        "Leave the key out, or choose the profile ideal"
+    )
+    .at_key(key))
+}
+
 fn default_adaptation(profile: GnbProfile) -> raw::LinkAdaptation {
     match profile {
         GnbProfile::Ideal => raw::LinkAdaptation::default(),
@@ -268,8 +287,19 @@ fn link_adaptation(
 
 fn rlc(raw: raw::Rlc) -> Result<RlcMode, Problem> {
     let t_reassembly = nanos("radio.rlc.t_reassembly_ms", raw.t_reassembly_ms)?;
+    let polling = raw.polling.map(polling::polling).transpose()?;
     Ok(match raw.mode {
-        raw::RlcMode::Am => RlcMode::Acknowledged { t_reassembly },
+        raw::RlcMode::Um if polling.is_some() => {
+            return Err(violation!(
+                "unacknowledged mode has no polling",
+                "Leave out polling, or write mode: am"
+            )
+            .at_key("radio.rlc.polling"));
+        }
+        raw::RlcMode::Am => RlcMode::Acknowledged {
+            t_reassembly,
+            polling,
+        },
         raw::RlcMode::Um => RlcMode::Unacknowledged { t_reassembly },
     })
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A UE whose bearer LTE serves (EN-DC): what NR had in transmission at a change, and the bytes that LTE carries.
+
+use super::bearer::Bearer;
+use super::cell::Cell;
+use super::grants::{BufferStatus, Content, Grant};
+use super::lte_leg::{Change as LegChange, Legs};
+use super::ue::Ue;
+use crate::counters::Capacity;
+use crate::scenario::Leg;
+use crate::{Direction, Nanos};
+
+impl<T> Ue<T> {
+    /// Runs the changes of the leg until a slot that starts at `now`; returns the one that happened.
+    pub fn change_leg(&mut self, cell: &Cell, now: Nanos) -> Option<LegChange> {
+        let change = self.legs.as_mut()?.advance(now)?;
+        if let LegChange::Leaves { to: Leg::Lte, .. } = change {
+            self.leave_nr(cell, now);
+        }
+        Some(change)
+    }
+
+    /// Resets MAC. In acknowledged mode PDCP recovers the data (TS 38.323 clause 5.5): what the receiver lacks is sent over
+    /// the other leg; in unacknowledged mode it is lost.
+    fn leave_nr(&mut self, cell: &Cell, now: Nanos) {
+        for serving in &mut self.serving {
+            for block in serving.dl.harq.flush() {
+                self.dl.rlc.recover(block.span, now);
+            }
+            for block in serving.ul.harq.flush() {
+                self.ul.rlc.recover(block.span, now);
+            }
+        }
+        self.buffer_status = BufferStatus::new(cell.radio.gnb());
+    }
+
+    /// Ends a grant of NR that was not used yet; returns false.
+    pub fn lose_grant(&mut self, grant: &Grant, now: Nanos) -> bool {
+        if let Content::Retransmission(block) = &grant.content
+            && !block.received
+        {
+            self.ul.rlc.recover(block.span, now);
+        }
+        false
+    }
+
+    /// Carries what LTE has offered since the slot before; returns whether LTE serves the UE, which it does in RRC_CONNECTED.
+    pub fn serve_by_lte(&mut self, cell: &Cell, now: Nanos) -> bool {
+        let is_connected = self.is_connected();
+        let Some(legs) = self.legs.as_deref_mut() else {
+            return false;
+        };
+        let serves = is_connected && legs.serving() == Some(Leg::Lte);
+        for (direction, bearer) in [
+            (Direction::Downlink, &mut self.dl),
+            (Direction::Uplink, &mut self.ul),
+        ] {
+            let offered = legs.offer(direction, now);
+            if serves {
+                carry(legs, offered, bearer, direction, cell, now);
+            }
+        }
+        serves
+    }
+}
+
+fn carry<T>(
+    legs: &mut Legs,
+    offered: u64,
+    bearer: &mut Bearer<T>,
+    direction: Direction,
+    cell: &Cell,
+    now: Nanos,
+) {
+    let arrives = now + legs.delay(direction);
+    let mut left = u32::try_from(offered).unwrap_or(u32::MAX);
+    let totals = &mut bearer.counters.totals;
+    let mut carried = 0;
+    while let Some(payload) = bearer.rlc.fill(left, now) {
+        left -= payload.bytes();
+        carried += payload.bytes();
+        totals.scheduled_bytes += u64::from(payload.bytes());
+        totals.bytes += u64::from(payload.bytes());
+        totals.header_bytes += u64::from(payload.header_bytes);
+        bearer
+            .rlc
+            .receive(payload.span, payload.polls, arrives, arrives);
+    }
+    let is_empty = bearer.rlc.next_bytes(now) == 0;
+    legs.take(direction, carried.into(), is_empty);
+    let used = if is_empty {
+        offered as f64
+    } else {
+        f64::from(carried)
+    };
+    bearer.counters.add_unused_capacity(Capacity {
+        bytes: used,
+        sdu_bytes: cell.ip_bytes(used),
+    });
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Beam failure, recovery and changes: when each happens, calculated manually, and what passes meanwhile.
+
+use nr_link_model::{EventKind, Nanos, Port, UeId};
+
+use crate::common::{MS, config, link, packet, scenario};
+
+const DOWN: Port = Port::Core { ue: UeId(0) };
+
+/// Returns the events with their times in ms, and the times in ms at which packets arrived, one sent in each ms.
+fn run(candidates: &str) -> (Vec<(EventKind, f64)>, Vec<Nanos>) {
+    let radio = format!(
+        "{{ss_pbch_block_power_dbm: 0, level: {{rsrp_dbm: -80}}, noise: {{floor_dbm_per_re: -105}}, \
+         blockage: [{{from_s: 1.003, to_s: 2.003, loss_db: 40}}]{candidates}}}"
+    );
+    let mut link = link::<u64>(&config(&[]), &scenario(&radio));
+    let mut arrived = Vec::new();
+    for ms in 0..3000 {
+        link.advance(ms * MS);
+        link.enqueue(DOWN, packet(100, ms), ms * MS);
+        arrived.extend(std::iter::from_fn(|| link.dequeue()).map(|one| one.due / MS));
+    }
+    let events = link.radio_events().into_iter();
+    (
+        events
+            .map(|event| (event.kind, event.time as f64 / 1e6))
+            .collect(),
+        arrived,
+    )
+}
+
+#[test]
+fn a_blocked_beam_fails_and_the_ue_recovers_over_a_candidate() {
+    let (events, arrived) = run(", beams: [{loss_db: 10}]");
+    // SSBs at 1020, 1040 and 1060 ms show instances one to three. The gNB has the first report that the candidate is
+    // better at 1020 ms, and uses it 6 ms later, so that nothing fails.
+    let change = |from, to| EventKind::BeamChange { from, to };
+    assert_eq!(events, [(change(0, 1), 1026.0), (change(1, 0), 2026.0)]);
+    let silent = |from: Nanos, to: Nanos| !arrived.iter().any(|at| (from..to).contains(at));
+    assert!(silent(1015, 1026) && !silent(1026, 1060));
+}
+
+#[test]
+fn without_a_report_in_time_recovery_takes_three_instances_and_a_random_access() {
+    let (events, arrived) =
+        run(", beams: [{loss_db: 10, blockage: [{from_s: 0.9, to_s: 1.05, loss_db: 40}]}]");
+    // Both beams are blocked at 1020 and 1040 ms. At 1060 ms the third instance is a failure; the candidate is there. The
+    // preamble is sent at 1070 ms, the answer comes five slots later, and the beam serves two slots after it.
+    let failure = EventKind::BeamFailure { beam: 0 };
+    let recovery = EventKind::BeamRecovery {
+        from: 0,
+        to: 1,
+        interruption_ns: 13_500_000,
+    };
+    assert_eq!(events[..2], [(failure, 1060.0), (recovery, 1073.5)]);
+    let silent = |from: Nanos, to: Nanos| !arrived.iter().any(|at| (from..to).contains(at));
+    assert!(silent(1015, 1073) && !silent(1074, 1100));
+}
+
+#[test]
+fn without_a_candidate_the_ue_waits_until_the_object_has_left() {
+    let (events, _) = run(", beams: [{loss_db: 60}]");
+    let EventKind::BeamRecovery {
+        from,
+        to,
+        interruption_ns,
+    } = events[1].0
+    else {
+        panic!("{events:?}");
+    };
+    // The first SSB after the blockage is at 2020 ms; beamFailureRecoveryTimer is over, so that access is
+    // contention-based: 2030 ms and 17 slots.
+    assert_eq!((from, to, interruption_ns), (0, 0, 978_500_000));
+    assert_eq!(events[1].1, 2038.5);
+    assert!(run("").0.is_empty());
+}
