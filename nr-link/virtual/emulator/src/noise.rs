@@ -14,8 +14,10 @@ const ROUNDS: usize = 10;
 /// Samples of a counter: each needs two of four words.
 const SAMPLES: usize = 2;
 const COUNTERS: usize = STEP / SAMPLES;
-/// Counters that one vector has.
-const LANES: usize = 8;
+/// Counters that are worked on at once: several vectors, as each round waits for the products of the one before.
+const LANES: usize = VECTORS * VECTOR_LANES;
+const VECTORS: usize = 2;
+const VECTOR_LANES: usize = 8;
 /// The four words of so many counters.
 type Counters = [[u32; LANES]; 4];
 /// A number whose addition rounds to the nearest integer, below 2^22.
@@ -120,50 +122,63 @@ fn philox(mut counters: Counters, mut key: [u32; 2]) -> Counters {
 /// The same as [`philox`], eight counters in a vector.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn philox_with_avx2(counters: Counters, mut key: [u32; 2]) -> Counters {
+fn philox_with_avx2(counters: Counters, key: [u32; 2]) -> Counters {
     use std::arch::x86_64::{
-        __m256i, _mm256_blend_epi32, _mm256_loadu_si256, _mm256_mul_epu32, _mm256_set1_epi32,
-        _mm256_setzero_si256, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256,
-        _mm256_xor_si256,
+        __m256i, _mm256_add_epi32, _mm256_blend_epi32, _mm256_loadu_si256, _mm256_mul_epu32,
+        _mm256_set1_epi32, _mm256_setzero_si256, _mm256_slli_epi64, _mm256_srli_epi64,
+        _mm256_storeu_si256, _mm256_xor_si256,
     };
     const ODD: i32 = 0b1010_1010;
-    let mut c = [_mm256_setzero_si256(); 4];
-    for word in 0..4 {
-        // SAFETY: it has eight numbers.
-        c[word] = unsafe { _mm256_loadu_si256(counters[word].as_ptr().cast::<__m256i>()) };
+    let mut c = [[_mm256_setzero_si256(); 4]; VECTORS];
+    for vector in 0..VECTORS {
+        for word in 0..4 {
+            let lanes = &counters[word][vector * VECTOR_LANES..][..VECTOR_LANES];
+            // SAFETY: it has eight numbers.
+            c[vector][word] = unsafe { _mm256_loadu_si256(lanes.as_ptr().cast::<__m256i>()) };
+        }
     }
     let multipliers = [
         _mm256_set1_epi32(MULTIPLIERS[0] as i32),
         _mm256_set1_epi32(MULTIPLIERS[1] as i32),
     ];
+    let mut keys = [
+        _mm256_set1_epi32(key[0] as i32),
+        _mm256_set1_epi32(key[1] as i32),
+    ];
+    let steps = [
+        _mm256_set1_epi32(KEY_STEPS[0] as i32),
+        _mm256_set1_epi32(KEY_STEPS[1] as i32),
+    ];
     for _ in 0..ROUNDS {
-        // The high and low halves of products; the instruction multiplies even lanes only.
-        let (mut high, mut low) = ([c[0]; 2], [c[0]; 2]);
-        for of in 0..2 {
-            let even = _mm256_mul_epu32(c[2 * of], multipliers[of]);
-            let odd = _mm256_mul_epu32(_mm256_srli_epi64(c[2 * of], 32), multipliers[of]);
-            high[of] = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, ODD);
-            low[of] = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), ODD);
+        for c in &mut c {
+            // The high and low halves of products; the instruction multiplies even lanes only.
+            let (mut high, mut low) = ([c[0]; 2], [c[0]; 2]);
+            for of in 0..2 {
+                let even = _mm256_mul_epu32(c[2 * of], multipliers[of]);
+                let odd = _mm256_mul_epu32(_mm256_srli_epi64(c[2 * of], 32), multipliers[of]);
+                high[of] = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, ODD);
+                low[of] = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), ODD);
+            }
+            *c = [
+                _mm256_xor_si256(_mm256_xor_si256(high[1], c[1]), keys[0]),
+                low[1],
+                _mm256_xor_si256(_mm256_xor_si256(high[0], c[3]), keys[1]),
+                low[0],
+            ];
         }
-        let keys = [
-            _mm256_set1_epi32(key[0] as i32),
-            _mm256_set1_epi32(key[1] as i32),
-        ];
-        c = [
-            _mm256_xor_si256(_mm256_xor_si256(high[1], c[1]), keys[0]),
-            low[1],
-            _mm256_xor_si256(_mm256_xor_si256(high[0], c[3]), keys[1]),
-            low[0],
-        ];
-        key = [
-            key[0].wrapping_add(KEY_STEPS[0]),
-            key[1].wrapping_add(KEY_STEPS[1]),
-        ];
+        for of in 0..2 {
+            keys[of] = _mm256_add_epi32(keys[of], steps[of]);
+        }
     }
     let mut words = counters;
-    for word in 0..4 {
-        // SAFETY: it has eight numbers.
-        unsafe { _mm256_storeu_si256(words[word].as_mut_ptr().cast::<__m256i>(), c[word]) };
+    for vector in 0..VECTORS {
+        for word in 0..4 {
+            let lanes = &mut words[word][vector * VECTOR_LANES..][..VECTOR_LANES];
+            // SAFETY: it has eight numbers.
+            unsafe {
+                _mm256_storeu_si256(lanes.as_mut_ptr().cast::<__m256i>(), c[vector][word]);
+            };
+        }
     }
     words
 }

@@ -20,6 +20,8 @@ pub struct Account {
     pub saturated_samples: u64,
     /// Sum of the powers of what was received.
     pub power: f64,
+    /// Sum of the powers of the noise that was added.
+    pub noise_power: f64,
     /// Samples with a channel that is stronger than the emulator's integers hold, and was weakened.
     pub limited_samples: u64,
     /// Samples that a transmitter left out, which count as 0.
@@ -173,6 +175,7 @@ impl<R: Response> Receiver<R> {
                     antenna: antenna as u32,
                 };
                 noise.add(time / STEP as u64, deviation, &mut sum);
+                self.account.noise_power += 2.0 * deviation.powi(2) * count as f64;
             }
             let result = &mut result[antenna..];
             let (saturated, power) = round(&sum, within..within + count, result, receiving);

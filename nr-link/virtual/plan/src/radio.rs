@@ -130,6 +130,9 @@ pub struct Channel {
     pub missing_samples: u64,
     /// Mean power of the samples received, dB of their unit; null without any.
     pub mean_power_db: Option<f64>,
+    /// Mean power of the noise in them, dB of their unit; null without any.
+    #[serde(default)]
+    pub mean_noise_db: Option<f64>,
     /// Time of the processor, s.
     pub processor_s: f64,
 }

@@ -91,7 +91,7 @@ impl Emulation {
         let occupied_hz = f64::from(carrier.prb) * SUBCARRIERS_PER_PRB * scs_hz;
         if occupied_hz > rate_hz {
             let rule = format!(
-                "{} PRB need {} MS/s, and the modems have {}",
+                "{} PRB need {} MS/s, and the modems have {} MS/s",
                 carrier.prb,
                 occupied_hz / 1e6,
                 rate_hz / 1e6
@@ -198,13 +198,17 @@ impl Way {
     /// Returns the account until now.
     pub fn account(&self) -> radio::Channel {
         let account = self.receiver.account();
-        let mean = account.power / account.samples as f64;
+        let mean_db = |sum: f64| {
+            let db = 10.0 * (sum / account.samples as f64).log10();
+            Some(db).filter(|db| db.is_finite())
+        };
         radio::Channel {
             samples: account.samples,
             saturated_samples: account.saturated_samples,
             limited_samples: account.limited_samples,
             missing_samples: account.missing_samples,
-            mean_power_db: Some(10.0 * mean.log10()).filter(|db| db.is_finite()),
+            mean_power_db: mean_db(account.power),
+            mean_noise_db: mean_db(account.noise_power),
             processor_s: self.processor_s,
         }
     }

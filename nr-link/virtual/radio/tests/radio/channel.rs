@@ -8,7 +8,7 @@ use nr_link_virtual_plan::radio::{Answer, Request};
 
 use crate::modems::{ADVANCE, Client, SLOT, Testbed, end, eventually, sent_sample};
 
-const LINK: &str = "schema: nr-link/1
+pub const LINK: &str = "schema: nr-link/1
 seed: 1
 mtu_bytes: 1500
 radio:
@@ -27,7 +27,7 @@ devices: {core: {name: core}, ue: [{name: ue1}]}
 output: {mac: mac.csv, link: link.csv, summary: summary.json}
 ";
 /// A tenth of the power, and noise far below the rounding. The second tap has -40 dB, and comes after the cyclic prefix.
-const SCENARIO: &str = "schema: rf-scenario/1
+pub const SCENARIO: &str = "schema: rf-scenario/1
 name: x
 summary: x
 sources: [x]
@@ -40,7 +40,7 @@ radio:
 ";
 const LATE_TAP: &str = "  fading: {taps: [{delay_ns: 0, power_db: 0, k_factor_db: 60}, {delay_ns: 3000, power_db: -20}]}\n";
 /// The emulator is late by so many samples.
-const LATE: u64 = 7;
+const LATE: u64 = 9;
 
 /// The channels that a modem has heard: the channel while it attaches, that of the scenario, or something else.
 #[derive(Debug, Default)]

@@ -4,3 +4,4 @@
 mod channel;
 mod lockstep;
 mod modems;
+mod refusals;

@@ -21,9 +21,9 @@ pub const UE_LEAD_SLOTS: u64 = 2;
 pub const ADVANCE: u64 = 200;
 
 #[derive(Parser)]
-struct CommandLine {
+pub struct CommandLine {
     #[command(flatten)]
-    radio: RadioArguments,
+    pub radio: RadioArguments,
 }
 
 /// Sample `n` of what both modems send; nothing before the first.
