@@ -25,8 +25,15 @@ pub struct Clock {
 
 impl Clock {
     /// Starts the clock; timers of this process are no longer rounded (Linux: 50 µs).
+    ///
+    /// In virtual time it starts at a whole millisecond, since the time that loading a program takes depends on the
+    /// host's libraries.
     pub fn start() -> Self {
         let _ = set_timerslack(1); // else a timer is up to 50 µs late
+        let is_virtual = Path::new(VIRTUAL).exists();
+        if is_virtual {
+            wait_for_whole_millisecond();
+        }
         let start_utc = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             start: Instant::now(),
@@ -34,7 +41,7 @@ impl Clock {
             start_monotonic: clock_gettime(ClockId::CLOCK_MONOTONIC)
                 .map_or(Duration::ZERO, Into::into),
             shown_ns: Arc::default(),
-            is_virtual: Path::new(VIRTUAL).exists(),
+            is_virtual,
         }
     }
 
@@ -78,5 +85,13 @@ impl Clock {
     /// UTC at the start, since 1970.
     pub fn start_utc(&self) -> Duration {
         self.start_utc
+    }
+}
+
+fn wait_for_whole_millisecond() {
+    const MILLISECOND_NS: u64 = 1_000_000;
+    if let Ok(now) = clock_gettime(ClockId::CLOCK_MONOTONIC) {
+        let past_ns = Duration::from(now).as_nanos() as u64 % MILLISECOND_NS;
+        std::thread::sleep(Duration::from_nanos(MILLISECOND_NS - past_ns));
     }
 }

@@ -7,6 +7,16 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UeId(pub usize);
 
+impl UeId {
+    /// RNTI of the first UE; further UEs count up (TS 38.321 table 7.1-1 allows 0x0001 to 0xFFF2).
+    const FIRST_RNTI: u16 = 0x4601;
+
+    /// Returns the UE's RNTI.
+    pub(crate) fn rnti(self) -> u16 {
+        Self::FIRST_RNTI + self.0 as u16
+    }
+}
+
 impl fmt::Display for UeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

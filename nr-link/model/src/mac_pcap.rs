@@ -9,7 +9,6 @@ use std::io::{self, Write};
 
 use crate::Direction;
 use crate::mac::pdu::{MacPdu, Received};
-use crate::samples::rnti;
 
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const LINKTYPE_WIRESHARK_UPPER_PDU: u32 = 252;
@@ -70,7 +69,7 @@ impl Received {
         let mut context = START.to_vec();
         context.extend([if self.is_tdd { TDD } else { FDD }, direction, C_RNTI]);
         for (tag, numbers) in [
-            (RNTI, &[rnti(self.ue)][..]),
+            (RNTI, &[self.ue.rnti()][..]),
             (UE_ID, &[self.ue.0 as u16 + 1]),
             (FRAME_SLOT, &[self.frame, self.slot]),
         ] {

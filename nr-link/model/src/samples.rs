@@ -21,14 +21,6 @@ use crate::scenario::Leg;
 pub use csv::csv_columns;
 pub(crate) use csv::{Extent, csv_header};
 
-/// RNTI of the first UE; further UEs count up (TS 38.321 table 7.1-1 allows 0x0001 to 0xFFF2).
-const FIRST_RNTI: u16 = 0x4601;
-
-/// Returns the RNTI of a UE.
-pub(crate) fn rnti(ue: UeId) -> u16 {
-    FIRST_RNTI + ue.0 as u16
-}
-
 /// The sample of one UE and interval. Gauges are means over the interval, and `None` without a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MacSample {
@@ -200,7 +192,7 @@ impl RadioSample {
         let report = ue.primary().csi.in_force();
         let cqi = report.map(|report| report.cqi);
         Self {
-            rnti: rnti(ue.id),
+            rnti: ue.id.rnti(),
             in_sync: cqi.is_some_and(|cqi| cqi > 0),
             rsrp_dbm: gauges.rsrp_dbm.get(),
             rsrp_meas_count: gauges.measurements,

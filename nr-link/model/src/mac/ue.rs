@@ -19,7 +19,6 @@ use crate::delays::Part;
 use crate::ids::{CarrierId, CellId, UeId};
 use crate::radio_events::EventKind;
 use crate::rlc::Buffer;
-use crate::samples::rnti;
 use crate::scenario::Leg;
 use crate::time::Nanos;
 
@@ -111,7 +110,7 @@ impl<T> Ue<T> {
             serving: first.enumerate().map(serving).collect(),
             buffer_status: BufferStatus::new(radio.gnb()),
             gauges: Gauges::default(),
-            activity: Activity::new(radio, rnti(id)),
+            activity: Activity::new(radio, id.rnti()),
             beams: has_beams.then(|| Box::new(Beams::new(radio.beams, slot))),
             legs: None,
         }
