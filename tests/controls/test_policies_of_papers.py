@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ddu.api import analyze
 from testsupport.oracle import is_above, measured, oracles_front
 from testsupport.runs import Runs, json_of, received_bps, received_bps_by_second
 
@@ -157,3 +158,19 @@ def test_no_other_has_more_at_the_oracles_delay(kernel: Path) -> None:
     for cc in ("reminis", "bbr", "vegas", "cubic"):
         point = measured(scenario, "--cc", cc, *length)
         assert not is_above(point, front), (cc, point, front.mbps(point.owd_ms))
+
+
+def test_no_other_has_more_than_an_oracle_that_waits_longer(experiments: Runs) -> None:
+    """It knows what the link will carry; `delay_ms` says how long data may wait for it."""
+    path = ("--scenario", "rome-moderate", "--prb", "51", "--rtt", "20ms", "--duration", "10s")
+
+    def mbps_and_ms(*cc: str) -> tuple[float, float]:
+        run = experiments("--cc", *cc, *path)
+        totals = analyze(run, report=False)
+        return totals["throughput_bps"] / 1e6, totals["packet_owd_ms"]["mean"]
+
+    front = [mbps_and_ms("oracle", "--cc-param", f"delay_ms={ms}") for ms in (3, 30)]
+    for cc in ("reminis", "bbr", "vegas", "cubic"):
+        mbps, owd_ms = mbps_and_ms(cc)
+        above = [own for own in front if mbps > own[0] and owd_ms <= own[1]]
+        assert not above, (cc, mbps, owd_ms, front)
