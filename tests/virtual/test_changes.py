@@ -126,7 +126,7 @@ def test_both_runs_are_one_curve_that_parts(experiments: Runs, tmp_path: Path) -
 
 def test_the_commands_of_the_page_work(kernel: Path, tmp_path: Path) -> None:
     page = (ROOT / "docs/changes.md").read_text()
-    (block,) = re.findall(r"```\n(ccu run .*?)```", page, re.DOTALL)
+    (block,) = re.findall(r"```sh\n(ccu run .*?)```", page, re.DOTALL)
     for line in block.strip().splitlines():
         program, *words = shlex.split(line)
         ran = command(program, *words, folder=tmp_path)

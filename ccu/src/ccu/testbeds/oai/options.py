@@ -126,9 +126,9 @@ class OaiOptions(TestbedOptions):
 
     @classmethod
     def of_record(cls, recorded: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options of a run.json; there was only the flat channel before `channel` was an
-        option."""
-        return {"channel": "flat", **recorded}
+        """Return the options of a run.json; lockstep had only the flat channel before `channel` was
+        an option."""
+        return {"channel": "flat", **recorded} if recorded.get("lockstep") else recorded
 
     @property
     def on_samples(self) -> bool:
