@@ -48,7 +48,7 @@ def test_another_seed_is_not_identical_and_other_versions_are_named(recipe: Path
 
 def test_the_commands_of_the_page_work(kernel: Path, tmp_path: Path) -> None:
     page = (ROOT / "docs/recipes.md").read_text()
-    (block,) = re.findall(r"```\n(ccu run .*?)```", page, re.DOTALL)
+    (block,) = re.findall(r"```sh\n(ccu run .*?)```", page, re.DOTALL)
     for line in block.strip().splitlines():
         words = [
             str(one)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The crate's top-level modules, from the highest layer to the lowest.
 const LAYERS: [&[&str]; 7] = [
-    &["link", "samples"],
+    &["link", "mac_pcap", "samples"],
     &["mac", "rlc", "rrc", "pdcp", "capacity", "path"],
     &["channel"],
     &["config", "scenario"],
