@@ -36,7 +36,8 @@ def test_a_scenario_of_the_library_carries_both_transports_both_ways(
 ) -> None:
     plan = {"flows": [*each_way(tcp()), *each_way(UDP)]}
     content = yaml.safe_load(scenario.read_text())
-    carrier = MMWAVE if "mmwave" in scenario.stem else CARRIER
+    range_ghz = content.get("radio", {}).get("carrier_ghz", {"min": 0})
+    carrier = MMWAVE if range_ghz["min"] >= 24 else CARRIER
     run = virtual(plan, scenario=content, radio=carrier)
     for number in range(4):
         flow = run.flow(number)

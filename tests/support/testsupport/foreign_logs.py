@@ -15,6 +15,7 @@ HOUR_NS = 3_600_000_000_000
 HEADER = "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes"
 
 HANDOVER = (
+    {"utc_ns": T0, "ue": 0, "kind": "cell_selected", "cell": 0},
     {
         "utc_ns": T0 + 40 * MS, "ue": 0, "kind": "handover_start", "cell": 0, "target": 1,
         "handover": "a3",
