@@ -108,11 +108,14 @@ def _apart(runs: list[Run]) -> list[list[Run]]:
 
 
 def _identity(run: Run) -> object:
-    """Return what a copy shares and a repeat does not: the name that the run was given, and the
-    nanosecond of its start. A run without a start time has no copies."""
-    time = run.manifest.time
-    started = time.start_utc_ns or time.traffic_start_utc_ns
-    return (run.manifest.run, started) if started else run.path.resolve()
+    """Return what a copy shares and a repeat does not: the name that the run was given, the
+    nanosecond of its start, and its experiment, as all runs in virtual time start at one time. A
+    run without a start time has no copies."""
+    manifest = run.manifest
+    started = manifest.time.start_utc_ns or manifest.time.traffic_start_utc_ns
+    if not started:
+        return run.path.resolve()
+    return manifest.run, started, manifest.experiment.model_dump_json()
 
 
 def _runs_in(path: Path, refused: Refused) -> list[Run]:
