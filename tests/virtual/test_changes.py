@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -122,13 +120,3 @@ def test_both_runs_are_one_curve_that_parts(experiments: Runs, tmp_path: Path) -
     assert "Until then both are the same, value by value" in page
     assert (tmp_path / "figures/parting-0.svg").read_text().count("cc=bbr") == 2
     assert "cubic, 1.5s:cc=bbr" in (tmp_path / "groups.csv").read_text()
-
-
-def test_the_commands_of_the_page_work(kernel: Path, tmp_path: Path) -> None:
-    page = (ROOT / "docs/changes.md").read_text()
-    (block,) = re.findall(r"```sh\n(ccu run .*?)```", page, re.DOTALL)
-    for line in block.strip().splitlines():
-        program, *words = shlex.split(line)
-        ran = command(program, *words, folder=tmp_path)
-        assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
-    assert "cc=bbr" in (tmp_path / "compared/figures/parting-0.svg").read_text()

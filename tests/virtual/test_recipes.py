@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -44,17 +42,3 @@ def test_another_seed_is_not_identical_and_other_versions_are_named(recipe: Path
     assert verified.returncode == 1
     assert "not identical" in verified.stdout
     assert "nr-link: nr-link 0.0.1 there" in verified.stdout
-
-
-def test_the_commands_of_the_page_work(kernel: Path, tmp_path: Path) -> None:
-    page = (ROOT / "docs/recipes.md").read_text()
-    (block,) = re.findall(r"```sh\n(ccu run .*?)```", page, re.DOTALL)
-    for line in block.strip().splitlines():
-        words = [
-            str(one)
-            for word in shlex.split(line)
-            for one in (sorted(tmp_path.glob(word)) if "*" in word else [word])
-        ]
-        ran = command(*words, folder=tmp_path)
-        assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
-    assert "identical: figures/timeline.svg" in ran.stdout

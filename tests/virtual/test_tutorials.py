@@ -29,6 +29,8 @@ EXPECTED = {
     "mac-pcap": ["(Short BSR LCG ID=0 BS=", "MAC-NR", "DL-SCH"],
 }
 """Texts that the commands of each page print, among others."""
+DRAWN = {"changes": {"compared/figures/parting-0.svg": "cc=bbr"}}
+"""Texts in figures that they draw."""
 
 
 def test_every_page_has_an_expectation() -> None:
@@ -52,3 +54,5 @@ def test_the_commands_of_a_tutorial_work(page: str, kernel: Path, tmp_path: Path
             printed += ran.stdout
     missing = [text for text in EXPECTED[page] if text not in printed]
     assert not missing, f"{missing} in\n{printed}"
+    for figure, text in DRAWN.get(page, {}).items():
+        assert text in (tmp_path / figure).read_text()

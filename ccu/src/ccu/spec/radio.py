@@ -62,8 +62,6 @@ def read_handover(text: object) -> object:
 
 def read_load(text: object) -> object:
     """Return a share of resources: `0.5`, or `50%`."""
-    if isinstance(text, bool) or not isinstance(text, (int, float, str)):
-        raise invalid(f"{text!r} is not a load", "write a share between 0 and 1, such as 0.5")
     word = str(text).strip()
     try:
         return float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
