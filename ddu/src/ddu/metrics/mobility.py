@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-_COUNTED = {
+_EVENTS = {
     "radio_link_failures_count": "radio_link_failure",
     "connections_lost_count": "connection_lost",
 }
@@ -14,10 +14,11 @@ _MEANS = (
     "interruption_ms", "recovery_ms", "throughput_before_bps", "throughput_during_bps",
     "throughput_after_bps", "rtt_before_ms", "rtt_during_ms", "rtt_after_ms",
 )  # fmt: skip
-_SUMS = (
+COUNTED = (
     "retransmissions_count", "spurious_retransmissions_count", "timeout_retransmissions_count",
     "lost_in_link_count",
 )  # fmt: skip
+"""The losses of a flow: sums from the start of a handover to a second after it."""
 
 
 def mobility(
@@ -35,10 +36,10 @@ def mobility(
     numbers: dict[str, float | None] = {
         "handovers_count": len(complete),
         "ping_pongs_count": _sum(complete, "ping_pong") or 0,
-        **{name: int((events["kind"] == kind).sum()) for name, kind in _COUNTED.items()},
+        **{name: int((events["kind"] == kind).sum()) for name, kind in _EVENTS.items()},
         **{f"{one}_count": _of_class(again, one) for one in _CLASSES},
         **{name: _mean(handovers, name) for name in _MEANS},
-        **{name: _sum(handovers, name) for name in _SUMS},
+        **{name: _sum(handovers, name) for name in COUNTED},
         "discarded_bytes": _sum(events, "discarded_bytes") or 0,
     }
     recovered = _column(handovers, "recovery_ms").notna()

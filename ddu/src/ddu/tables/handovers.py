@@ -11,6 +11,7 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.flows.observe import ObservedFlow
+from ddu.metrics.mobility import COUNTED
 from ddu.schema.arrays import Float
 
 KINDS = ("handover_complete", "reestablished")
@@ -18,10 +19,6 @@ _AROUND_S = 1.0
 """The time before and after that is compared."""
 _RECOVERED_S, _RECOVERED_RATIO = 0.1, 0.9
 """Throughput has recovered when so long a time has so much of that before."""
-_COUNTED = (
-    "retransmissions_count", "spurious_retransmissions_count", "timeout_retransmissions_count",
-    "lost_in_link_count",
-)  # fmt: skip
 
 
 def handovers_table(
@@ -106,7 +103,7 @@ def _effect(
         "recovery_ms": _recovery_ms(
             throughput[end : place(until_ns)], _mean(throughput[before]), bins, end_ns, end
         ),
-        **{name: _sum(_column(aligned, f"tcp_{name}")[counted]) for name in _COUNTED},
+        **{name: _sum(_column(aligned, f"tcp_{name}")[counted]) for name in COUNTED},
     }
 
 
