@@ -93,15 +93,11 @@ def test_a_module_is_the_congestion_control(virtual: Virtual, module: Path, wind
     assert mbps(run.flow()) == pytest.approx(window * 1448 * 8e-6 / rtt_s, rel=0.05)
 
 
-def test_a_module_that_no_flow_uses_has_no_part_in_the_run(virtual: Virtual, module: Path) -> None:
-    """It is loaded half a microsecond before the traffic, which goes into sequence numbers only."""
+def test_a_module_that_no_flow_uses_changes_no_packet(virtual: Virtual, module: Path) -> None:
     plan = {"flows": [flow("cubic")], "capture": {"files": {"server": "sender.pcap"}}}
-    without = virtual(plan, name="without").flow()
+    without = virtual(plan, name="without")
     loaded = virtual({**plan, "modules": [str(module)]}, name="with")
-    again = virtual({**plan, "modules": [str(module)]}, name="again")
-    assert loaded.digests() == again.digests()
-    for key in ("sent_bytes", "received_bytes", "retransmissions", "receiving_s"):
-        assert loaded.flow()[key] == without[key], key
+    assert loaded.digests() == without.digests()
 
 
 def test_a_folder_with_a_kbuild_is_built_and_stays_as_it_was(module: Path, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ Virtual = Callable[..., VirtualRun]
 CAPTURE = {"files": {"server": "sender.pcap", "ue": "receiver.pcap"}}
 SOCKETS = {"interval_ms": 1, "files": {"server": "sockets-server.pcap"}}
 OBSERVED = {"capture": CAPTURE, "sockets": SOCKETS, "cc_traces": {"reminis": "cc-reminis.csv"}}
+WITHOUT_CACHE = 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"'
 # Ethernet's share does not count: the model's capacity is of IP packets.
 PAYLOAD_OF_1500 = 1448 / 1500
 
@@ -62,6 +63,17 @@ def test_when_files_were_read_changes_no_packet(virtual: Virtual) -> None:
             guest.touch()
         digests.append(virtual(plan, name=name, scenario=RADIO, radio=CARRIER).digests())
     assert digests[0] == digests[1] == digests[2]
+
+
+def test_how_the_host_finds_libraries_changes_no_packet(virtual: Virtual) -> None:
+    """Without the loader's cache each program searches folders, and reads the clock at other times."""
+    search = ("unshare", "--map-root-user", "--mount", "sh", "-c", WITHOUT_CACHE, "sh")
+    if subprocess.run([*search, "true"], capture_output=True).returncode != 0:
+        pytest.skip("needs a user namespace of its own, to hide /etc/ld.so.cache")
+    plan = {"flows": [tcp("reminis"), tcp("cubic", start_s=0.5)], **OBSERVED}
+    usual = virtual(plan, name="usual", scenario=RADIO, radio=CARRIER)
+    searched = virtual(plan, name="searched", before=search, scenario=RADIO, radio=CARRIER)
+    assert usual.digests() == searched.digests()
 
 
 def test_another_seed_gives_other_bytes(virtual: Virtual) -> None:

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use nix::sched::{CloneFlags, setns, unshare};
 use nr_link_virtual_plan::{GUEST_DEVICE, Host, Report, Run};
 
+use crate::clock;
 use crate::modules::{self, Parameters};
 use crate::socket;
 
@@ -37,6 +38,7 @@ impl Hosts {
         set_sysctl(TCP_MEMORY.0, TCP_MEMORY.1)?;
         let modules = modules::load(&run.modules, &run.module_parameters)?;
         modules::set_parameters(&run.module_parameters, &modules)?;
+        clock::wait_for_whole_period()?; // the first host's device starts the link
         let hosts = (0..).zip(&run.hosts).map(|(number, host)| {
             let namespace = make_host(number, host, &run.sysctls)
                 .with_context(|| format!("host {}", host.name))?;

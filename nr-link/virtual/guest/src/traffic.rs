@@ -10,8 +10,6 @@ use nix::libc;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::time::TimeSpec;
-use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use nr_link_virtual_plan::{Report, Run, Transport};
 
 use crate::changes::Changes;
@@ -26,27 +24,8 @@ use crate::udp::UdpFlow;
 
 /// The time from the last end until power is off: what is on its way arrives.
 const SETTLING: Nanos = SECOND / 5;
-/// To multiples of this traffic waits where policies start before it: how many clock readings, each of which
-/// takes some time, a program's start needs depends on the folders that it is installed in.
-const ALIGNMENT: Nanos = SECOND / 10;
 const EVENTS: usize = 64;
 const SIGNALLED: u64 = u64::MAX;
-
-/// Sleeps until the clock shows a multiple of `period`.
-fn wait_for_whole(period: Nanos) -> Result<()> {
-    let until = clock::now()?.next_multiple_of(period);
-    let time = TimeSpec::from_duration(Duration::from_nanos(until));
-    while let Err(error) = clock_nanosleep(
-        ClockId::CLOCK_MONOTONIC,
-        ClockNanosleepFlags::TIMER_ABSTIME,
-        &time,
-    ) {
-        if error != Errno::EINTR {
-            return Err(error).context("clock_nanosleep");
-        }
-    }
-    Ok(())
-}
 
 /// Runs it all.
 ///
@@ -61,9 +40,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
         flow: flow as u64,
     };
     let policies = policies::start(&run.programs, hosts)?;
-    if !policies.is_empty() {
-        wait_for_whole(ALIGNMENT)?;
-    }
+    clock::wait_for_whole_period()?;
     let mut flows = Vec::with_capacity(run.flows.len());
     let start = clock::now()?;
     for (number, plan) in run.flows.iter().enumerate() {
@@ -123,7 +100,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
     })?;
     programs.end_services()?;
     policies::report(&run.programs)?;
-    std::thread::sleep(std::time::Duration::from_nanos(SETTLING));
+    std::thread::sleep(Duration::from_nanos(SETTLING));
     Ok(())
 }
 
