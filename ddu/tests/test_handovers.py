@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +18,8 @@ from ddu.align.bins import Bins
 from ddu.console.problems import RefusedError
 from ddu.metrics.mobility import mobility
 from ddu.readers.nr_link_events import read_radio_events
+from ddu.report import plotly, svg
+from ddu.report.figures import timeline
 from ddu.tables.handovers import handovers_table
 
 MS = 1_000_000
@@ -91,3 +95,22 @@ def test_throughput_recovers_when_100_ms_have_nine_tenths_of_it(tmp_path: Path) 
     numbers = mobility(events, table)
     assert numbers["handovers_count"] == numbers["radio_link_failures_count"] == 1
     assert (numbers["too_late_count"], numbers["interruption_ms"]) == (1, 180.0)
+
+
+def test_the_serving_cell_is_drawn_as_steps_and_never_between_two_cells() -> None:
+    """A handover in the middle of a bin of 200 ms, of which the figure has the last value."""
+    t_s = np.arange(0, 12, 0.02)
+    aligned = pd.DataFrame({
+        "utc_ns": (t_s * 1e9).round().astype(np.int64), "t_s": t_s, "flow": "f0", "cc": "cubic",
+        "duration_ns": 20 * MS, "mac_cell": np.where(t_s < 5.09, 0.0, 1.0),
+    })  # fmt: skip
+    figure = timeline(aligned, "dl")
+    (plot,) = (plot for plot in figure.plots if plot.title == "Serving cell")
+    (cell,) = plot.series
+    assert set(cell.y) == {0.0, 1.0}
+    (trace,) = (one for one in plotly.rendered(figure)["data"] if one["name"] == cell.name)
+    assert trace["line"]["shape"] == "hv"
+    (path,) = re.findall(r'<path d="(M[^"]+)" fill="none" stroke', svg.rendered(figure))
+    points = [point.split() for point in path[1:].split("L")]
+    corners = pairwise(points)
+    assert all(one[0] == other[0] or one[1] == other[1] for one, other in corners)

@@ -18,9 +18,9 @@ class Series:
     y: Float
     colour: str
     name: str = ""
-    kind: Literal["line", "limit", "dots", "mean", "bars", "area"] = "line"
-    """`limit` is a line with the ground below it filled; `mean` is points with intervals, `bars`
-    the same as bars from 0; `area` is a polygon."""
+    kind: Literal["line", "steps", "limit", "dots", "mean", "bars", "area"] = "line"
+    """`steps` keeps each value until the next; `limit` is a line with the ground below it filled;
+    `mean` is points with intervals, `bars` the same as bars from 0; `area` is a polygon."""
     dash: str = "solid"
     opacity: float = 1.0
     half_width: tuple[float | Float, float | Float] = (0.0, 0.0)

@@ -226,7 +226,8 @@ def _line(
     x, y = _seconds(rows), _values(rows, known.name)
     if panel.as_dots:
         return Series(x[y > 0], y[y > 0], colour, name, "dots")
-    return Series(x, y, colour, name, dash=dash, in_legend=in_legend)
+    is_state = panel.in_wider_bins == "last"
+    return Series(x, y, colour, name, "steps" if is_state else "line", dash, in_legend=in_legend)
 
 
 def _flows(

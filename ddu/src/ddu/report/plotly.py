@@ -48,7 +48,7 @@ def _data(figure: Figure) -> list[dict[str, Any]]:
 
 
 def _trace(series: Series, index: int, figure: Figure) -> dict[str, Any]:
-    is_line = series.kind in ("line", "limit")
+    is_line = series.kind in ("line", "steps", "limit")
     colour = THEME.get(series.colour, series.colour)
     trace: dict[str, Any] = {
         "x": _numbers(series.x), "y": _numbers(series.y), "name": series.name,
@@ -57,6 +57,7 @@ def _trace(series: Series, index: int, figure: Figure) -> dict[str, Any]:
     }  # fmt: skip
     if is_line:
         trace["line"] = {"color": colour, "width": 1.4, "dash": series.dash}
+        trace["line"] |= {"shape": "hv"} if series.kind == "steps" else {}
     elif series.kind == "dots":
         trace |= {"marker": {"color": colour, "size": 4}, "opacity": series.opacity}
     elif series.kind == "area":

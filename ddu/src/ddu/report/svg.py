@@ -159,6 +159,8 @@ def _names(names: Sequence[str], x: _Scale, at: Area) -> Iterator[str]:
 
 def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
     px, py = x.px(series.x), y.px(series.y)
+    if series.kind == "steps":
+        px, py = np.repeat(px, 2)[1:], np.repeat(py, 2)[:-1]
     known = np.isfinite(px) & np.isfinite(py)
     points = np.char.mod("%.1f", np.stack([px, py], axis=1)[known])
     if series.kind == "limit" and len(points):
@@ -166,7 +168,7 @@ def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
         ends = f"{points[-1][0]} {ground:.1f}L{points[0][0]} {ground:.1f}"
         below = "L".join([*_joined(points).tolist(), ends])
         yield f'<path d="M{below}Z" fill="{series.colour}" fill-opacity="0.13"/>'
-    if series.kind in ("line", "limit"):
+    if series.kind in ("line", "steps", "limit"):
         # A gap begins a new line.
         begins = np.flatnonzero(known)
         opens = np.ones(len(begins), dtype=bool)

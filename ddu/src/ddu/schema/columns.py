@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -96,6 +96,8 @@ def states() -> tuple[str, ...]:
 
 def _column(name: str, entry: dict[str, Any]) -> Column:
     panel = Panel(**entry["panel"], per_flow=False) if "panel" in entry else None
+    if panel and entry.get("state"):
+        panel = replace(panel, in_wider_bins="last")  # A state has no mean.
     return Column(name, entry["is"], entry.get("label", ""), entry.get("unit", ""), panel=panel)
 
 
