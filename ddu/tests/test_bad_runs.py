@@ -75,6 +75,10 @@ def flow_of(run: SyntheticRun, **changes: object) -> list[dict[str, object]]:
         ({"flows": flow_of(steady(1)) * 2}, r"flows: f0 is there more than once"),
         ({"flows": flow_of(steady(1), control_port=-5)}, r"flows\.0\.control_port"),
         ({"flows": flow_of(steady(1), ue=-1)}, r"flows\.0\.ue"),
+        (
+            {"experiment": {"direction": "dl", "duration_s": -1}},
+            r"experiment\.duration_s: .*greater than 0",
+        ),
     ],
 )
 def test_what_would_be_counted_wrongly_is_refused(

@@ -66,7 +66,7 @@ def test_when_files_were_read_changes_no_packet(virtual: Virtual) -> None:
 
 
 def test_how_the_host_finds_libraries_changes_no_packet(virtual: Virtual) -> None:
-    """Without the loader's cache each program searches folders, and reads the clock at other times."""
+    """Without the loader's cache programs search folders, and read the clock at other times."""
     search = ("unshare", "--map-root-user", "--mount", "sh", "-c", WITHOUT_CACHE, "sh")
     if subprocess.run([*search, "true"], capture_output=True).returncode != 0:
         pytest.skip("needs a user namespace of its own, to hide /etc/ld.so.cache")

@@ -147,11 +147,11 @@ class Phone(_Part):
 class Experiment(_Part):
     cc: str | None = None
     direction: Literal["dl", "ul", "bidir"]
-    prb: int | None = None
+    prb: Annotated[int, Field(ge=1)] | None = None
     scenario: str | None = None
-    duration_s: float | None = None
-    rtt_ms: float | None = None
-    mss_bytes: int | None = None
+    duration_s: Annotated[float, Field(gt=0)] | None = None
+    rtt_ms: Annotated[float, Field(ge=0)] | None = None
+    mss_bytes: Annotated[int, Field(ge=1)] | None = None
     phone: Phone | None = None
 
 

@@ -114,6 +114,11 @@ impl Table {
         Ok(table)
     }
 
+    /// Returns the line of the row of this index, counted from 1, where the column names are.
+    pub(super) const fn line_of(row: usize) -> u64 {
+        row as u64 + 2
+    }
+
     fn take(&mut self, t_s: f64, values: impl Iterator<Item = f64>) -> Result<(), Violation> {
         match self.t_s.last() {
             None if t_s < 0.0 => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Complex taps over time from a file, as channel emulators and ray tracers write them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl TapSeries {
             return Ok(());
         }
         let table = Table::load(&self.file, tap_columns)?;
-        check(&table, duration_s).map_err(|violation| violation.in_file(&self.file, None))?;
+        check(&table, &self.file, duration_s)?;
         self.rows = Some(table);
         Ok(())
     }
@@ -64,25 +64,17 @@ pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, Violation> {
         .collect()
 }
 
-pub(super) fn check(table: &Table, duration_s: f64) -> Result<(), Violation> {
+fn check(table: &Table, file: &Path, duration_s: f64) -> Result<(), Problem> {
     let last_s = table.t_s.last().copied().unwrap_or(0.0);
     if last_s >= duration_s {
-        return Err(super::series::ends_late(last_s, duration_s));
+        return Err(super::series::ends_late(last_s, duration_s).in_file(file, None));
     }
-    let mut taps = table.values.chunks_exact(COLUMNS_OF_TAP.len());
-    if let Some(tap) = taps.find(|tap| !(0.0..=LONGEST_DELAY_NS).contains(&tap[0])) {
-        return Err(Violation::new(
-            format!(
-                "{} is not a delay between 0 and {LONGEST_DELAY_NS} ns",
-                tap[0]
-            ),
-            "Write the delay in nanoseconds",
-        ));
+    for (row, taps) in table.values.chunks_exact(table.width).enumerate() {
+        check_delays(taps)
+            .map_err(|violation| violation.in_file(file, Some(Table::line_of(row))))?;
     }
-    let power: f64 = table
-        .values
-        .chunks_exact(COLUMNS_OF_TAP.len())
-        .map(|tap| f64::from(tap[1]).powi(2) + f64::from(tap[2]).powi(2))
+    let power: f64 = taps_of(&table.values)
+        .map(|[_, re, im]| f64::from(*re).powi(2) + f64::from(*im).powi(2))
         .sum();
     if power > 0.0 && power.is_finite() {
         Ok(())
@@ -90,6 +82,24 @@ pub(super) fn check(table: &Table, duration_s: f64) -> Result<(), Violation> {
         Err(violation!(
             "no tap has any power",
             "Write amplitudes in the columns re_… and im_…"
-        ))
+        )
+        .in_file(file, None))
     }
+}
+
+fn check_delays(row: &[f32]) -> Result<(), Violation> {
+    match taps_of(row).find(|[delay_ns, ..]| !(0.0..=LONGEST_DELAY_NS).contains(delay_ns)) {
+        None => Ok(()),
+        Some([delay_ns, ..]) => Err(violation!(
+            "{delay_ns} is not a delay between 0 and {LONGEST_DELAY_NS} ns",
+            "Write the delay in nanoseconds"
+        )),
+    }
+}
+
+/// Returns the columns of each tap.
+fn taps_of(values: &[f32]) -> impl Iterator<Item = &[f32; COLUMNS_OF_TAP.len()]> {
+    values
+        .chunks_exact(COLUMNS_OF_TAP.len())
+        .map(|tap| tap.try_into().expect("of this length"))
 }

@@ -156,3 +156,16 @@ fn more_taps_than_the_model_has_are_rejected() {
         "{error}"
     );
 }
+
+#[test]
+fn a_delay_that_is_none_is_named_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let taps = "t_s,delay_ns_1,re_1,im_1,delay_ns_2,re_2,im_2\n0,0,1,0,50,1,0\n1,0,1,0,-50,1,0\n";
+    fs::write(folder.path().join("taps.csv"), taps).unwrap();
+    let radio = "  level: {rsrp_dbm: -50}\n  noise: {figure_db: 7}\n  fading: {tap_series: {file: taps.csv}}\n";
+    let error = scenario(folder.path(), radio).unwrap_err();
+    assert!(
+        error.contains("taps.csv:3: -50 is not a delay between 0 and 100000 ns. Write"),
+        "{error}"
+    );
+}
