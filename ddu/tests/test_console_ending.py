@@ -94,8 +94,9 @@ def test_ctrl_c_before_the_imports_ends_without_a_traceback(
 @pytest.mark.parametrize("program", ["ccu", "ddu"])
 def test_nothing_is_imported_before_ctrl_c_is_heard(program: str) -> None:
     """Each module is some milliseconds in which Ctrl-C prints where Python is."""
-    loaded = "sys.path.insert(0, sys.argv[1]); before = {*sys.modules}; import " + program
+    begin = f"{program}.__main__"
+    loaded = f"sys.path.insert(0, sys.argv[1]); before = {{*sys.modules}}; import {begin}"
     words = ["-I", "-S", "-c", f"import sys; {loaded}; print(*{{*sys.modules}} - before)"]
     source = Path(importlib.import_module(program).__path__[0]).parent
     run = subprocess.run([sys.executable, *words, source], capture_output=True, text=True)
-    assert {*run.stdout.split()} - {"__future__"} == {program}
+    assert {*run.stdout.split()} - {"__future__"} == {program, begin}

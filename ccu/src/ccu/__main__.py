@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m ccu`, and the command `ccu`."""
 
-import signal
+# `signal` imports some ten modules, during which Ctrl-C is a traceback; this is its part in C.
+from _signal import SIG_DFL, SIGINT, signal  # type: ignore[import-not-found]
 
 
 def main() -> None:
     """Run the command line. Until what it needs is imported, Ctrl-C just ends the process."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal(SIGINT, SIG_DFL)
     from ccu.cli.main import main as command
 
     command()
