@@ -36,10 +36,16 @@ def incomplete(group: str) -> RefusedError:
     return refusal(rule, install_hint())
 
 
-@cache
 def _entries(group: str) -> EntryPoints:
-    """Return the entry points of `group`, for which the metadata of every package is read."""
-    return entry_points(group=group)
+    """Return the entry points of `group`."""
+    entries: EntryPoints = _every_entry().select(group=group)
+    return entries
+
+
+@cache
+def _every_entry() -> Any:  # of a type that Python 3.12 has replaced by EntryPoints
+    """Return the entry points of all groups, for which the metadata of every package is read."""
+    return entry_points()
 
 
 def _loaded(entry: EntryPoint) -> Any:

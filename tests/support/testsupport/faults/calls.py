@@ -28,6 +28,8 @@ class Kind(IntFlag):
     REMOVE = 32
     SEND = 64
     MEMORY = 128
+    LOOK = 256
+    """An open below /proc or /sys: how many there are depends on the machine and its speed."""
 
 
 CHANGING = Kind.WRITE | Kind.FSYNC | Kind.RENAME | Kind.MKDIR | Kind.REMOVE | Kind.SEND
@@ -42,6 +44,7 @@ ERRORS = {
     Kind.REMOVE: (errno.EIO,),
     Kind.SEND: (errno.EPIPE,),
     Kind.MEMORY: (errno.ENOMEM,),
+    Kind.LOOK: (errno.EMFILE, errno.EIO),
 }
 """The errors of a call, of which each number of a call gets one in turn."""
 
@@ -79,7 +82,7 @@ class Fault:
 class Shared:
     """The shim's `struct state`, which all processes of a command map."""
 
-    _FORM = struct.Struct("IiqqIi8q")
+    _FORM = struct.Struct("IiqqIi9q")
     _UNSYNCED = 65521
     _SIZE = _FORM.size + _UNSYNCED
 
@@ -112,4 +115,4 @@ class Shared:
                 os.truncate(file, 0)
 
     def _set(self, kinds: int, error: int, number: int) -> None:
-        self._FORM.pack_into(self._memory, 0, kinds, error, number, *bytes(11))
+        self._FORM.pack_into(self._memory, 0, kinds, error, number, *bytes(12))
