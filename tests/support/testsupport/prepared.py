@@ -2,7 +2,7 @@
 """Our commands in processes of their own, forked from one that has imported what they import.
 
 Imports are most of what a short command costs. Otherwise the command runs as if started: with its
-own arguments, folder, environment, output and exit code.
+own arguments, folder, environment, output and exit code. Processes of its own are forked as well.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _IMPORTED = (
     "ccu.runs.run",
     "ddu.cli.main",
     "ddu.api",
+    "ddu.campaign.analysis",
     "rich.progress",
+    "testsupport.forking",
     "typer._adapters",
 )
 _MOST_BYTES = 1 << 17
@@ -195,6 +197,9 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     os.environ.clear()
     os.environ.update(request["environment"])
     sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    from testsupport.forking import fork_children
+
+    fork_children()
     exec(request["changed"], {})
     return list(request["words"])
 

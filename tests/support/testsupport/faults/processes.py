@@ -15,10 +15,10 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkContext
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
+
+from testsupport import forking
 
 _PATIENCE_S = 600
 """A command takes a second of CPU, which is minutes with `nice` on a busy machine."""
@@ -89,31 +89,11 @@ def result_of(function: Callable[[], Any]) -> Any:
     return result
 
 
-class _Forking(ForkContext):
-    """Forks processes that see, as spawned ones do, when their parent closes the connection."""
-
-    outer: ClassVar[list[Connection]] = []
-
-    def Pipe(self, duplex: bool = True) -> tuple[Connection, Connection]:  # noqa: N802
-        ends = super().Pipe(duplex)
-        self.outer.append(ends[0])
-        return ends
-
-    def Process(self, *args: Any, target: Callable[..., object], **named: Any) -> Any:  # noqa: N802
-        def apart(*given: Any) -> None:
-            for end in self.outer:
-                with suppress(OSError):
-                    end.close()
-            target(*given)
-
-        return super().Process(*args, target=apart, **named)
-
-
 def _stay_cheap(folder: Path) -> None:
     """Let the command fork its processes, and keep its records apart from those of others."""
-    from ccu.host import child, resources
+    from ccu.host import resources
 
-    child.get_context = lambda _method: _Forking()  # type: ignore[assignment,return-value]
+    forking.fork_children()
     resources.FOLDER = folder / ".records"
     resources.FOLDER.mkdir(exist_ok=True)
 
