@@ -17,6 +17,11 @@ _ENVIRONMENT = {
     "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
     # A daemon of multiprocessing could not start the processes of the runs.
     "DASK_DISTRIBUTED__WORKER__DAEMON": "False",
+    # Dask looks at itself up to 100 times a second, which would disturb runs in real time.
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "5s",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
 }
 
 
