@@ -10,7 +10,7 @@
  * once per sampling interval (SI, one mRTT long, mRTT the flow's lifetime
  * minimum RTT) and uses the RTT samples of that SI:
  *
- *   d    mean RTT of the SI             ∇d   change of d / time since the last
+ *   d    mean RTT of the SI             ∇d   change of d / duration of the SI
  *   DTT  delay tolerance threshold      SZ(d) = 1 - (d - mRTT) / (DTT - mRTT)
  *   μ  = μ - ∇d, starting at 1          σ² = |μ| / 4        S(x) = 1/(1 + e^-x)
  *
@@ -35,7 +35,8 @@
  *     they can be a ms too small, for the rest of the flow.
  *   - After a cut the next SI begins with the first sample of data sent after the
  *     cut: appendix E takes d as the queue that the cut left (steps 3 to 5 and
- *     7 to 9), and a sample shows the queue of one RTT ago.
+ *     7 to 9), and a sample shows the queue of one RTT ago. An exploration does not
+ *     wait: E.1 counts one per SI.
  *   - A cut stops at 4 segments, and never increases a smaller window.
  *   - The fraction of a segment that an action leaves is kept for the next one.
  *
@@ -47,6 +48,8 @@
  *   - bounded NDE: explores to a delay in the middle between base and DTT at most,
  *     and not at all above.
  *   - draining CM: cuts to the window that leaves no queue at the present rate at most.
+ *   - new path: forgets mRTT where d stays above DTT with a window too small for a queue,
+ *     as after a handover to a cell whose path is longer.
  *
  * This file uses no clock, no randomness, no allocation and no kernel types: the
  * caller passes the time in µs (any origin, may wrap around) and a random word,
@@ -65,6 +68,8 @@
 #define REMINIS_DTT_FACTOR_MAX_Q16     (100U << 16)
 #define REMINIS_EXPONENT_MIN_Q24       (-31 * REMINIS_ONE_Q24)
 #define REMINIS_BASE_SAMPLES	       8  /* a d of fewer lowers the mean base in part only */
+#define REMINIS_NEW_PATH_CWND	       (2 * REMINIS_MIN_CWND) /* CM cuts to its floor at once */
+#define REMINIS_NEW_PATH_SIS	       8 /* a queue left by a larger window is gone after two */
 #define REMINIS_CLOCK_DRIFT_SHIFT      13 /* 122 ppm: more than two clocks of 50 ppm differ by */
 
 /* Ablation switches; in brackets the paper's figure, or the source. */
@@ -72,7 +77,7 @@ enum reminis_switch {
 	REMINIS_NO_NDE = 1 << 0,    /* no exploration [3] */
 	REMINIS_NDE_MEAN = 1 << 1,  /* deterministic: uses μ instead of a draw [3] */
 	REMINIS_NO_PS = 1 << 2,	    /* [4] */
-	REMINIS_NO_CM = 1 << 3,	    /* [5] */
+	REMINIS_NO_CM = 1 << 3,	    /* [5]; nothing else acts in zone 3 then */
 	REMINIS_NO_AIMD = 1 << 4,   /* for the caller, which implements the AIMD [11] */
 	REMINIS_EWMA = 1 << 5,	    /* average with the mean window [authors' code] */
 	REMINIS_STALE_RTT = 1 << 6, /* after a cut, also use RTTs of data sent before it */
@@ -82,6 +87,7 @@ enum reminis_switch {
 	REMINIS_ONE_WAY = 1 << 9,      /* without the reverse path's queue [congested ACKs] */
 	REMINIS_NDE_BOUNDED = 1 << 10, /* [NDE multiplies a full window by 1.4 and more] */
 	REMINIS_CM_DRAIN = 1 << 11,    /* [CM empties the link, not only the queue] */
+	REMINIS_NEW_PATH = 1 << 12,    /* [mRTT of a shorter path that the flow has left] */
 };
 
 struct reminis_params {
@@ -113,7 +119,7 @@ struct reminis {
 	uint64_t cut_us;	/* when the window was last cut */
 	uint64_t mean_cwnd_q16; /* REMINIS_EWMA only; 0: none yet */
 	uint32_t rtt_count;	/* samples in this SI */
-	uint32_t min_rtt_us;	/* lifetime minimum; 0: no sample yet */
+	uint32_t min_rtt_us;	/* lifetime minimum, or since a new path; 0: no sample yet */
 	uint32_t anchor_us;	/* the base_us that μ is based on; 0: none yet */
 	uint32_t delay_us;	/* d of the last SI; 0: none yet, or idle since */
 	int32_t mu_q24;
@@ -128,6 +134,7 @@ struct reminis {
 	uint8_t peer_clock;   /* enum reminis_peer_clock */
 	uint8_t zone, action; /* of the last SI */
 	uint8_t has_cut;      /* cut_us is valid */
+	uint8_t stuck;	      /* SIs in a row that a new path would explain */
 };
 
 /* State of the sender when an SI ends. */
@@ -467,6 +474,27 @@ reminis_inline void reminis_infer(struct reminis *r, const struct reminis_params
 			r->delay_us && d->delay_us > r->delay_us ? REMINIS_ZONE_2 : REMINIS_ZONE_1;
 }
 
+/*
+ * A new path. A few segments in flight make no queue (BBR, too, measures min_rtt with four): if d
+ * stays above DTT with them, the path is longer than mRTT, and the flow measures it again.
+ */
+reminis_inline void reminis_notice_path(struct reminis *r, const struct reminis_params *params,
+					const struct reminis_decision *d)
+{
+	if (!(params->switches & REMINIS_NEW_PATH) || d->zone != REMINIS_ZONE_3 ||
+	    d->cwnd_before > REMINIS_NEW_PATH_CWND) {
+		r->stuck = 0;
+		return;
+	}
+	if (++r->stuck < REMINIS_NEW_PATH_SIS)
+		return;
+	r->stuck = 0;
+	r->min_rtt_us = 0;
+	r->base_us = 0;
+	r->delay_us = 0;
+	r->peer_clock = REMINIS_CLOCK_UNKNOWN;
+}
+
 /* The Guardian, algorithm 1: ends the SI, decides, and starts the next one. */
 reminis_inline void reminis_guard(struct reminis *r, const struct reminis_params *params,
 				  const struct reminis_sender *s, struct reminis_decision *d)
@@ -493,6 +521,7 @@ reminis_inline void reminis_guard(struct reminis *r, const struct reminis_params
 	r->rtt_count = 0;
 	reminis_raise_floor(r, s->now_us);
 	r->si_start_us = s->now_us;
+	reminis_notice_path(r, params, d);
 }
 
 #endif

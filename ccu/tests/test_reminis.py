@@ -36,7 +36,7 @@ fi
 mkdir -p {root}/sys/tcp_reminis/parameters && cd {root}/sys/tcp_reminis/parameters || exit 1
 echo default >dtt_us; echo 150 >dtt_percent; echo 0 >seed; echo Y >pacing
 for name in no_nde nde_mean no_ps no_cm no_aimd ewma stale_rtt jump_to_4 \
-    mean_base one_way nde_bounded cm_drain; do echo N >$name; done
+    mean_base one_way nde_bounded cm_drain new_path; do echo N >$name; done
 echo "reno cubic reminis" >{root}/available
 """
 LOADER = """#!/bin/sh

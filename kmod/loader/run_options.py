@@ -14,7 +14,7 @@ from typing import NoReturn
 
 SWITCHES = (  # in the order of the bits of enum reminis_switch
     *("no-nde", "nde-mean", "no-ps", "no-cm", "no-aimd", "ewma", "stale-rtt", "jump-to-4"),
-    *("mean-base", "one-way", "nde-bounded", "cm-drain"),
+    *("mean-base", "one-way", "nde-bounded", "cm-drain", "new-path"),
 )
 _PARAMS = struct.Struct("=4I")  # struct reminis_params
 _DTT_MAX_US = 10_000_000  # REMINIS_DTT_MAX_US

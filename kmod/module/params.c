@@ -163,6 +163,7 @@ REMINIS_SWITCH(mean_base, REMINIS_MEAN_BASE, "the base is the least mean delay o
 REMINIS_SWITCH(one_way, REMINIS_ONE_WAY, "leave the reverse path's queue out of delays");
 REMINIS_SWITCH(nde_bounded, REMINIS_NDE_BOUNDED, "explore up to the middle of base and DTT");
 REMINIS_SWITCH(cm_drain, REMINIS_CM_DRAIN, "cut to the window that leaves no queue at most");
+REMINIS_SWITCH(new_path, REMINIS_NEW_PATH, "measure mRTT again where a small window exceeds DTT");
 
 static int parse_ports(char *text, struct port_table *table)
 {

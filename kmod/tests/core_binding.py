@@ -14,9 +14,9 @@ HERE = Path(__file__).parent
 ONE_Q24 = 1 << 24
 
 NO_NDE, NDE_MEAN, NO_PS, NO_CM, NO_AIMD, EWMA, STALE_RTT, JUMP_TO_4 = (1 << i for i in range(8))
-MEAN_BASE, ONE_WAY, NDE_BOUNDED, CM_DRAIN = (1 << i for i in range(8, 12))
+MEAN_BASE, ONE_WAY, NDE_BOUNDED, CM_DRAIN, NEW_PATH = (1 << i for i in range(8, 13))
 PROFILE_NR = MEAN_BASE | ONE_WAY | NDE_BOUNDED | CM_DRAIN
-ALL_SWITCHES = (1 << 12) - 1
+ALL_SWITCHES = (1 << 13) - 1
 ACTIONS = ("none", "nde", "ps", "cm")
 
 
@@ -31,7 +31,7 @@ class Reminis(c.Structure):
         ("mu_q24", c.c_int32),
         *((n, c.c_uint32) for n in ("cwnd_fraction_q16", "dtt_us", "flow", "draws")),
         *((n, c.c_uint32) for n in ("base_us", "floor_us", "floor_ticks", "reverse_us")),
-        *((n, c.c_uint8) for n in ("peer_clock", "zone", "action", "has_cut")),
+        *((n, c.c_uint8) for n in ("peer_clock", "zone", "action", "has_cut", "stuck")),
     ]
 
 

@@ -21,6 +21,7 @@ class Additions:
     mean_base: bool = False
     nde_bounded: bool = False
     cm_drain: bool = False
+    new_path: bool = False
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Paper:
         self.anchor_us = 0
         self.previous_us = 0
         self.cut_us: int | None = None
+        self.stuck = 0
 
     def sample(self, rtt_us: int) -> None:
         rtt_us = max(rtt_us, 1)
@@ -86,14 +88,12 @@ class Paper:
 
     def infer_mu(self, delay_us: int, gradient: float) -> float:
         mu = self.mu - gradient
-        if self.anchor_us and self.anchor_us != self.base_us:
+        if self.anchor_us and (self.anchor_us != self.base_us or not self.previous_us):
             mu = 1 - (delay_us - self.base_us) / self.base_us
         return min(max(mu, -MU_LIMIT), MU_LIMIT)
 
-    def decide(
-        self, samples_us: list[int], elapsed_us: int, word: int, explore: bool = True
-    ) -> Verdict:
-        """Apply algorithm 1 to one SI."""
+    def decide(self, samples_us: list[int], elapsed_us: int, word: int, cwnd: int) -> Verdict:
+        """Apply algorithm 1 to one SI, which had this window."""
         delay_us = floor(sum(max(s, 1) for s in samples_us) / len(samples_us) + 0.5)
         if self.additions.mean_base:
             self.lower_base(delay_us, len(samples_us))
@@ -106,11 +106,18 @@ class Paper:
             self.mitigate(verdict)
         elif change_us > 0:
             self.slow_down(verdict)
-        elif explore:
+        else:
             self.explore(verdict, word)
         self.previous_us = delay_us
         self.anchor_us = self.base_us
+        self.notice_path(verdict, cwnd)
         return verdict
+
+    def notice_path(self, v: Verdict, cwnd: int) -> None:
+        """Forget what was measured after 8 SIs above DTT with at most 8 segments in flight."""
+        self.stuck = self.stuck + 1 if v.zone == 3 and cwnd <= 8 else 0
+        if self.additions.new_path and self.stuck == 8:
+            self.stuck = self.min_rtt_us = self.base_us = self.previous_us = 0
 
     def mitigate(self, v: Verdict) -> None:  # equation 5
         v.zone, v.action = 3, "cm"

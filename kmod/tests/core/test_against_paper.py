@@ -14,6 +14,7 @@ from ..core_binding import (
     CM_DRAIN,
     MEAN_BASE,
     NDE_BOUNDED,
+    NEW_PATH,
     ONE_Q24,
     STALE_RTT,
     Flow,
@@ -87,29 +88,19 @@ def fraction(flow: Flow) -> float:
     return float(flow.state.cwnd_fraction_q16) / 65536
 
 
-@settings(max_examples=400, deadline=None)
-@given(
-    intervals(100_000_000),
-    st.one_of(st.just(0), st.integers(1, 10_000_000), st.just(40_000)),
-    st.integers(4, 2**24),
-    st.booleans(),
-    st.one_of(st.just(Additions()), st.builds(Additions, *[st.booleans()] * 3)),
-)
-def test_every_decision_is_the_papers(
-    steps: list[Interval], dtt_us: int, cwnd: int, stale: bool, additions: Additions
+def check_decisions(
+    steps: list[Interval], flow: Flow, paper: Paper, cwnd: int, *, stale: bool = False
 ) -> None:
-    switches = (STALE_RTT if stale else 0) | (MEAN_BASE if additions.mean_base else 0)
-    switches |= NDE_BOUNDED if additions.nde_bounded else 0
-    switches |= CM_DRAIN if additions.cm_drain else 0
-    flow, paper = Flow(params(dtt_us, switches=switches)), Paper(dtt_us, additions=additions)
     now_us = 1_000_000_000  # later than the longest RTT
     for n, step in enumerate(steps, start=1):
         before = cwnd + fraction(flow)
         start_us, now_us, counted_us = play(flow, paper, step, now_us)
-        v = paper.decide(counted_us, now_us - start_us, step.word)
+        least_us = paper.min_rtt_us
+        v = paper.decide(counted_us, now_us - start_us, step.word, cwnd)
         d = flow.guard(now_us, cwnd, random=step.word)
         assert (d.zone, d.delay_us, d.dtt_us) == (v.zone, v.delay_us, v.dtt_us)
-        assert (d.min_rtt_us, d.base_us) == (paper.min_rtt_us, paper.base_us)
+        assert (d.min_rtt_us, d.base_us) == (least_us, paper.anchor_us)
+        assert flow.state.min_rtt_us == paper.min_rtt_us
         mu_error = n * MU_ERROR_PER_INTERVAL
         assert abs(d.mu_q24 / ONE_Q24 - v.mu) <= mu_error
         if v.zone == 2 and abs(v.excess_us) < 0.1:
@@ -121,6 +112,48 @@ def test_every_decision_is_the_papers(
         cwnd = min(max(d.cwnd_after, 1), 2**26)
         if cwnd != d.cwnd_after:
             flow.state.cwnd_fraction_q16 = 0
+
+
+def switches_of(additions: Additions) -> int:
+    switches = MEAN_BASE if additions.mean_base else 0
+    switches |= NDE_BOUNDED if additions.nde_bounded else 0
+    switches |= CM_DRAIN if additions.cm_drain else 0
+    return switches | (NEW_PATH if additions.new_path else 0)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    intervals(100_000_000),
+    st.one_of(st.just(0), st.integers(1, 10_000_000), st.just(40_000)),
+    st.integers(4, 2**24),
+    st.booleans(),
+    st.one_of(st.just(Additions()), st.builds(Additions, *[st.booleans()] * 4)),
+)
+def test_every_decision_is_the_papers(
+    steps: list[Interval], dtt_us: int, cwnd: int, stale: bool, additions: Additions
+) -> None:
+    switches = switches_of(additions) | (STALE_RTT if stale else 0)
+    paper = Paper(dtt_us, additions=additions)
+    check_decisions(steps, Flow(params(dtt_us, switches=switches)), paper, cwnd, stale=stale)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(5_000, 200_000),
+    st.integers(2, 5),
+    st.lists(st.floats(1, 1.2), min_size=22, max_size=22),
+    st.integers(4, 1000),
+    st.builds(Additions, *[st.booleans()] * 3, st.just(True)),
+)
+def test_every_decision_on_a_longer_path_is_the_papers(
+    path_us: int, times: int, spread: list[float], cwnd: int, additions: Additions
+) -> None:
+    """Cuts take 1000 segments to 8 in 7 SIs at most; 8 more show the path, and 5 are left."""
+    rtts_us = [path_us, path_us, *(round(times * path_us * one) for one in spread[2:])]
+    steps = [Interval([rtt_us, rtt_us], 0, n * 2**27) for n, rtt_us in enumerate(rtts_us)]
+    flow = Flow(params(switches=switches_of(additions)))
+    check_decisions(steps, flow, Paper(additions=additions), cwnd)
+    assert flow.state.min_rtt_us >= times * path_us
 
 
 @given(st.integers(1, 10_000_000), st.integers(1, 100_000_000))

@@ -172,7 +172,7 @@ def test_a_port_has_its_own_dtt(boot: Boot) -> None:
 
 def test_a_flow_survives_changes_of_parameters(boot: Boot) -> None:
     switches = "no_nde nde_mean no_ps no_cm no_aimd ewma stale_rtt jump_to_4"
-    switches += " mean_base one_way nde_bounded cm_drain"
+    switches += " mean_base one_way nde_bounded cm_drain new_path"
     booted = boot(f"""
         send reminis 6 & sleep 1
         for round in 1 2 3 4 5; do

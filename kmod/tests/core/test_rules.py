@@ -16,11 +16,13 @@ from ..core_binding import (
     MEAN_BASE,
     NDE_BOUNDED,
     NDE_MEAN,
+    NEW_PATH,
     NO_CM,
     NO_NDE,
     NO_PS,
     ONE_Q24,
     ONE_WAY,
+    PROFILE_NR,
     STALE_RTT,
     Decision,
     Flow,
@@ -300,6 +302,39 @@ def test_bounded_exploration_ends_in_the_middle_of_the_room() -> None:
 def test_a_draining_cut_leaves_the_link_full() -> None:
     decision = feed(Flow(params(switches=CM_DRAIN)), MRTT_US, 35_000)
     assert (decision.zone, action(decision), decision.cwnd_after) == (3, "cm", 100 * 20 // 35)
+
+
+LONG_US = 3 * MRTT_US
+
+
+@pytest.mark.parametrize("others", [0, PROFILE_NR], ids=["paper", "nr"])
+def test_a_longer_path_is_measured_again_after_8_sis_of_a_small_window(others: int) -> None:
+    flow = Flow(params(switches=NEW_PATH | others))
+    decision = feed(flow, MRTT_US, *[LONG_US] * 8, cwnd=8)
+    assert (decision.zone, decision.min_rtt_us, decision.cwnd_after) == (3, MRTT_US, 4)
+    decision = feed(flow, LONG_US + 5000, cwnd=4)
+    assert (decision.zone, action(decision), decision.gradient_q24) == (1, "nde", 0)
+    assert (decision.min_rtt_us, decision.base_us) == (LONG_US + 5000, LONG_US + 5000)
+    assert decision.mu_q24 == ONE_Q24
+    decision = feed(flow, LONG_US, cwnd=6)
+    assert (decision.min_rtt_us, decision.zone) == (LONG_US, 1)
+
+
+@pytest.mark.parametrize(
+    ("rtts_us", "cwnd"),
+    [([LONG_US] * 20, 9), ([*[LONG_US] * 7, MRTT_US] * 3, 8)],
+    ids=["window", "interrupted"],
+)
+def test_a_path_is_kept_while_a_queue_may_explain_the_delay(rtts_us: list[int], cwnd: int) -> None:
+    flow = Flow(params(switches=NEW_PATH))
+    feed(flow, MRTT_US, *rtts_us, cwnd=cwnd)
+    assert flow.state.min_rtt_us == MRTT_US
+
+
+def test_without_the_switch_a_longer_path_stays_above_dtt() -> None:
+    flow = Flow(params())
+    decision = feed(flow, MRTT_US, *[LONG_US] * 100, cwnd=4)
+    assert (decision.zone, decision.min_rtt_us) == (3, MRTT_US)
 
 
 def test_what_the_reverse_path_adds_is_no_queue() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from ..core_binding import CM_DRAIN, MEAN_BASE, NDE_BOUNDED, params
+from ..core_binding import CM_DRAIN, MEAN_BASE, NDE_BOUNDED, NEW_PATH, params
 from ..replay import agreeing_rows, flows_of
 
 NR_LINK = Path(sys.executable).parent / "nr-link"
@@ -290,7 +290,10 @@ def test_the_trace_has_a_valid_row_per_interval(tmp_path: Path) -> None:
     [
         ([], 0),
         # Not one_way: in real time some ACKs are late on the way back; the trace does not say so.
-        (["--mean-base", "--nde-bounded", "--cm-drain"], MEAN_BASE | NDE_BOUNDED | CM_DRAIN),
+        (
+            ["--mean-base", "--nde-bounded", "--cm-drain", "--new-path"],
+            MEAN_BASE | NDE_BOUNDED | CM_DRAIN | NEW_PATH,
+        ),
     ],
     ids=["paper", "radio"],
 )

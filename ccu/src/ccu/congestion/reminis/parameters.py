@@ -27,6 +27,7 @@ _SWITCHES = {  # NAME=VALUE: the loader's switch, the module's parameter and val
     ("one_way", "on"): ("--one-way", "one_way", "Y"),
     ("nde", "bounded"): ("--nde-bounded", "nde_bounded", "Y"),
     ("cm", "drain"): ("--cm-drain", "cm_drain", "Y"),
+    ("new_path", "on"): ("--new-path", "new_path", "Y"),
 }
 _PROFILES: dict[str, dict[str, str]] = {
     "paper": {},
