@@ -87,7 +87,9 @@ class Oracle:
         ahead = self.until(now + gap + self.there_s + self.delay_s)
         most = share * (ahead - self.until(now - back))
         flow.cwnd = max(LEAST_WINDOW, most / (flow.mss + HEADERS))
-        flow.pacing_bps = max(2e5, (most - inflight) * 8 / gap)
+        # Linux sends a packet no sooner than the one before would take at this rate: it is at least
+        # one in `gap`, so that the next ACK is not in vain.
+        flow.pacing_bps = max(flow.mss + HEADERS, most - inflight) * 8 / gap
 
     def until(self, t):
         """Return the bytes that the link carries until `t`."""

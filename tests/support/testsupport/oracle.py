@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a congestion control has more throughput than the oracle at the same delay.
+"""Whether a congestion control has more throughput than was possible, or than the oracle, at the
+same delay.
 
-`python -m testsupport.oracle` runs the oracle with several delays and every congestion control of
-`ccu list cc` over every scenario, prints a line for each run, and exits with 1 if one is above.
+`python -m testsupport.oracle POINTS` runs the oracle with several delays and every congestion
+control of `ccu list cc` over every scenario. Each run adds a line of JSON to the file POINTS, and
+is not repeated if it has one. It prints a table, and exits with 1 if a run is above what was
+possible.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +29,7 @@ DELAYS_MS = (1, 3, 10, 30, 100, 300)
 """The delays that the oracle may let data wait for, one run each."""
 MARGIN = 0.02
 """The front is drawn through a few points: a congestion control may be above it by this share."""
-LINK = ("--prb", "106", "--rtt", "20ms")
+LINK = ("--rtt", "20ms")
 
 
 class FailedRunError(Exception):
@@ -99,41 +104,83 @@ def names() -> list[str]:
     return sorted(set(congestion.describe()).union(*of_testbeds) - {"oracle"})
 
 
+@dataclass(frozen=True)
+class Run:
+    """A run of the comparison; `delay_ms` is the oracle's."""
+
+    scenario: str
+    cc: str
+    delay_ms: int | None = None
+
+    def point(self, duration: str) -> Point:
+        """Run it. Raises FailedRunError."""
+        delay = () if self.delay_ms is None else ("--cc-param", f"delay_ms={self.delay_ms}")
+        return measured(self.scenario, "--cc", self.cc, *delay, "--duration", duration)
+
+
+def runs(over: list[str], controls: list[str]) -> Iterator[Run]:
+    """Yield all runs, of each congestion control over all scenarios before the next."""
+    for ms in DELAYS_MS:
+        yield from (Run(scenario, "oracle", ms) for scenario in over)
+    for cc in controls:
+        yield from (Run(scenario, cc) for scenario in over)
+
+
+def table(points: dict[Run, Point]) -> Iterator[str]:
+    """Yield the lines of a table: of each scenario, what was nearest to the possible, and what is
+    highest above the oracle's front or nearest below it."""
+    yield "| scenario | runs | nearest to the possible | oracle | highest on the front | oracle |"
+    yield "|---|---|---|---|---|---|"
+    for scenario in sorted({run.scenario for run in points}):
+        own = {run: point for run, point in points.items() if run.scenario == scenario}
+        oracle = [point for run, point in own.items() if run.cc == "oracle"]
+        others = {run.cc: point for run, point in own.items() if run.cc != "oracle"}
+        if not oracle or not others:
+            continue
+        front = Front(oracle)
+        best = max(others, key=lambda cc: others[cc].of_possible)
+        near = max(others, key=lambda cc: others[cc].mbps / front.mbps(others[cc].owd_ms))
+        there = front.mbps(others[near].owd_ms)
+        yield (
+            f"| `{scenario}` | {len(own)} | {best} {others[best].of_possible:.4f} "
+            f"| {max(point.of_possible for point in oracle):.4f} "
+            f"| {near} {others[near].mbps:.2f} at {others[near].owd_ms:.1f} ms | {there:.2f} |"
+        )
+
+
 def main() -> None:
     """Compare all."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("points", type=Path, help="file of the results")
     parser.add_argument("--cc", nargs="+", default=names(), help="congestion controls")
     parser.add_argument("--scenarios", nargs="+", default=sorted(scenarios.library()))
     parser.add_argument("--duration", default="5s")
     given = parser.parse_args()
-    above = [compare(scenario, given.cc, given.duration) for scenario in given.scenarios]
-    print(f"{sum(above)} points of {len(given.scenarios)} scenarios are above the oracle's front")
-    sys.exit(1 if any(above) else 0)
+    points = read(given.points)
+    with given.points.open("a") as file:
+        for run in runs(given.scenarios, given.cc):
+            if run in points:
+                continue
+            try:
+                points[run] = run.point(given.duration)
+            except FailedRunError as failed:
+                print(f"{run}: {failed}", file=sys.stderr, flush=True)
+                continue
+            print(json.dumps({**asdict(run), **asdict(points[run])}), file=file, flush=True)
+    print("\n".join(table(points)))
+    above = [run for run, point in points.items() if point.of_possible > 1]
+    print(f"{len(points)} runs; above what was possible: {above or 'none'}")
+    sys.exit(1 if above else 0)
 
 
-def compare(scenario: str, controls: list[str], duration: str) -> int:
-    """Print what each congestion control has over a scenario; return how many are above."""
-    above = 0
-    try:
-        front = oracles_front(scenario, "--duration", duration)
-    except FailedRunError as failed:
-        print(f"{scenario}: oracle: {failed}", flush=True)
-        return 0
-    for cc in controls:
-        try:
-            point = measured(scenario, "--cc", cc, "--duration", duration)
-        except FailedRunError as failed:
-            print(f"{scenario}: {cc}: {failed}", flush=True)
-            continue
-        is_higher = is_above(point, front)
-        above += is_higher
-        print(
-            f"{scenario}: {cc}: {point.mbps:.2f} Mbit/s at {point.owd_ms:.2f} ms, oracle "
-            f"{front.mbps(point.owd_ms):.2f}, of the possible {point.of_possible:.3f}"
-            f"{': ABOVE' if is_higher else ''}",
-            flush=True,
-        )
-    return above
+def read(file: Path) -> dict[Run, Point]:
+    """Return the results of earlier calls."""
+    points = {}
+    for line in file.read_text().splitlines() if file.exists() else ():
+        one = json.loads(line)
+        run = {name: one.pop(name) for name in Run.__dataclass_fields__}
+        points[Run(**run)] = Point(**one)
+    return points
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ddu.flows.loss import Events
 from ddu.flows.rtt import Samples
 from ddu.readers.packets.segments import Segments
+from ddu.schema.arrays import UInt32
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Datagrams:
     """The delay of each received datagram that was sent once in this form."""
     lost: Events
     """Those that were sent and not received, by time of sending."""
+    ip_bytes: UInt32
+    """Per sample of `delay`: its size."""
     late: npt.NDArray[np.bool_]
     """Per sample of `delay`: it was sent before another that arrived before it."""
 
@@ -40,8 +43,9 @@ def datagrams(sent: Segments, received: Segments) -> Datagrams:
         of_sent, of_received, assume_unique=True, return_indices=True
     )
     alone = shared[(copies[in_sent] == 1) & (arrivals[in_received] == 1)]
-    delay, late = _delays(sent, received, alone)
-    return Datagrams(delay, _lost(sent, of_sent, copies, in_sent, arrivals[in_received]), late)
+    delay, ip_bytes, late = _delays(sent, received, alone)
+    lost = _lost(sent, of_sent, copies, in_sent, arrivals[in_received])
+    return Datagrams(delay, lost, ip_bytes, late)
 
 
 def _with_digest(packets: Segments) -> Segments:
@@ -54,7 +58,7 @@ def _copies(digest: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64], npt
 
 def _delays(
     sent: Segments, received: Segments, alone: npt.NDArray[np.uint64]
-) -> tuple[Samples, npt.NDArray[np.bool_]]:
+) -> tuple[Samples, UInt32, npt.NDArray[np.bool_]]:
     begin = np.flatnonzero(np.isin(sent.digest, alone))
     end = np.flatnonzero(np.isin(received.digest, alone))
     # Both lists hold the same digests: the one in the other's order.
@@ -63,10 +67,11 @@ def _delays(
     arrival = end[order[place]]
     by_arrival = np.argsort(arrival, kind="stable")
     sent_utc_ns = sent.utc_ns[begin][by_arrival]
-    received_utc_ns = received.utc_ns[arrival[by_arrival]]
+    arrival = arrival[by_arrival]
+    received_utc_ns = received.utc_ns[arrival]
     latest = np.maximum.accumulate(sent_utc_ns)
     delay = Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)
-    return delay, sent_utc_ns < latest
+    return delay, received.ip_bytes[arrival], sent_utc_ns < latest
 
 
 def _lost(

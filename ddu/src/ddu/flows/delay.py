@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from ddu.flows.rtt import Samples, sending_of
 from ddu.readers.packets.segments import Segments
-from ddu.schema.arrays import Int, UInt32
+from ddu.schema.arrays import Int
 
 
 def one_way_delay(
     sent: Segments, received: Segments, resent: tuple[Int, Int]
-) -> tuple[Samples, UInt32]:
-    """Return the delay of each received packet, at the time when it is received, and how many
-    segments it stands for.
+) -> tuple[Samples, npt.NDArray[np.bool_]]:
+    """Return the delay of received packets, at the time when each is received, and which of
+    `received` these are.
 
     Segmentation offloads cut and merge packets differently at the two ends, so packets are matched
     by byte: from the packet that sent a received packet's last byte to its reception. Bytes that
@@ -21,7 +24,7 @@ def one_way_delay(
     sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
     received_utc_ns = received.utc_ns[known]
     delay = Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)
-    return delay, received.segment_count[known]
+    return delay, known
 
 
 def one_way_instants(

@@ -98,16 +98,22 @@ class ObservedFlow:
 
     @property
     def packet_owd(self) -> PacketDelays:
-        delay, segment_count = self._one_way
+        delay, segment_count, _ = self._one_way
         return PacketDelays(delay.value_ms, segment_count)
 
+    @property
+    def owd_ip_bytes(self) -> UInt32:
+        """The IP bytes that each sample of the one-way delay stands for."""
+        return self._one_way[2]
+
     @cached_property
-    def _one_way(self) -> tuple[Samples, UInt32]:
-        """The one-way delays, and how many segments each stands for."""
+    def _one_way(self) -> tuple[Samples, UInt32, UInt32]:
+        """The one-way delays, and how many segments and IP bytes each stands for."""
         if not self.is_tcp:
             delay = self.datagrams.delay
-            return delay, np.ones(len(delay), dtype=np.uint32)
-        return one_way_delay(self.sent, self.received, self.resent)
+            return delay, np.ones(len(delay), dtype=np.uint32), self.datagrams.ip_bytes
+        delay, known = one_way_delay(self.sent, self.received, self.resent)
+        return delay, self.received.segment_count[known], self.received.ip_bytes[known]
 
     @cached_property
     def delivered(self) -> tuple[Int, Int | UInt32]:

@@ -16,9 +16,9 @@ const POLLING: &str = "link_adaptation: {fixed_mcs: 9}\n  rlc: {mode: am, t_reas
 const SLOT: Nanos = MS / 2;
 
 /// A packet: ns since the last one, bytes, whether it is downlink, and a number that chooses its UE.
-type Arrivals = Vec<(Nanos, u32, bool, usize)>;
+pub(super) type Arrivals = Vec<(Nanos, u32, bool, usize)>;
 
-fn arrivals() -> impl Strategy<Value = Arrivals> {
+pub(super) fn arrivals() -> impl Strategy<Value = Arrivals> {
     // Bursts and pauses: of each three packets, two come within a slot.
     let gap = prop_oneof![0..SLOT, 0..SLOT, 0..6 * MS];
     prop::collection::vec((gap, 28..=1500u32, any::<bool>(), 0..8usize), 50..300)
@@ -62,7 +62,7 @@ fn run(
 }
 
 /// Returns when each packet arrives.
-fn times(arrivals: &Arrivals) -> Vec<Nanos> {
+pub(super) fn times(arrivals: &Arrivals) -> Vec<Nanos> {
     let mut now = 50 * MS;
     let after = |&(gap, ..): &(Nanos, u32, bool, usize)| {
         now += gap;
@@ -91,7 +91,7 @@ fn check(config: &ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {
 }
 
 /// The radio of an experiment: lines of `link.yaml` in place of others, and the SINR.
-fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f64)> {
+pub(super) fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f64)> {
     let duplex = prop_oneof![
         Just(TDD.to_owned()),
         Just("duplex: fdd".to_owned()),
@@ -160,7 +160,7 @@ fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f64)> {
 }
 
 /// Path, queues and UEs of an experiment.
-fn surroundings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
+pub(super) fn surroundings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     let queue = prop_oneof![
         Just("{packets: 3200}"),
         Just("{packets: 20}"),
@@ -192,7 +192,7 @@ fn surroundings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     })
 }
 
-fn changed(changes: &[(&'static str, String)]) -> ResolvedConfig {
+pub(super) fn changed(changes: &[(&'static str, String)]) -> ResolvedConfig {
     let changes: Vec<_> = changes
         .iter()
         .map(|(from, to)| (*from, to.as_str()))
@@ -220,7 +220,7 @@ proptest! {
 }
 
 /// A scenario of EN-DC or of blocked beams, in which a bearer changes between legs or beams.
-fn changing() -> impl Strategy<Value = Scenario> {
+pub(super) fn changing() -> impl Strategy<Value = Scenario> {
     let lte = (1.0..20.0, 0.0..40.0, 0.0..80.0).prop_map(|(mbps, delay_ms, ms)| {
         let changes = (1..8).map(|change| {
             let to = if change % 2 == 1 { "lte" } else { "nr" };

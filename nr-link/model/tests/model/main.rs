@@ -6,6 +6,7 @@ mod common;
 
 mod activity;
 mod beams;
+mod bound;
 mod capacity;
 mod carriers;
 mod changes;

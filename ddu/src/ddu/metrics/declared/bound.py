@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of every congestion control: the throughput of a sender that knows the link
-(docs/bound.md)."""
+"""The bound of every congestion control: the throughput of a sender that knows the link.
+docs/bound.md proves that no run is above it."""
 
 from __future__ import annotations
 
@@ -8,43 +8,94 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ddu.flows.packet_delay import together
 from ddu.metrics.metric import Need, SummaryMetric
 from ddu.metrics.views import RunView
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Int
 
 _NEEDS = (Need.SENDER, Need.RECEIVER, Need.MAC)
+_NS_PER_MS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Front:
-    """The Pareto front of throughput over mean one-way delay: no sender can be above it.
+    """The Pareto front of bytes over their mean one-way delay: no sender can be above it.
 
-    `size_bytes` could be delivered in each interval, in order of delay; `delay_ms` is the least
+    `size_bytes` could be delivered in each interval, in order of delay; `delay_ns` is the least
     one-way delay of a packet that is delivered there.
     """
 
-    size_bytes: Float
-    delay_ms: Float
+    size_bytes: Int
+    delay_ns: Int
 
-    def most_bytes(self, mean_ms: float) -> float:
-        """Return the most bytes whose mean one-way delay is at most `mean_ms`."""
-        total = np.cumsum(self.size_bytes)
-        mean = np.cumsum(self.size_bytes * self.delay_ms) / np.maximum(total, 1e-9)
-        whole = int(np.searchsorted(mean, mean_ms + 1e-9, side="right"))
-        if whole == len(total):
-            return float(total[-1]) if len(total) else 0.0
-        # A part of the next interval: its bytes b with (sum + b d) / (total + b) = mean.
-        before = float(total[whole - 1]) if whole else 0.0
-        room = before * (mean_ms - float(mean[whole - 1])) if whole else 0.0
-        excess_ms = float(self.delay_ms[whole]) - mean_ms
-        return before + max(0.0, room / excess_ms)
+    @classmethod
+    def over(
+        cls, capacity_bytes: Int, begins_ns: Int, ends_ns: Int, least_ns: int, packet_bytes: int
+    ) -> Front:
+        """Return the front of a link with this capacity in intervals of time, of packets with at
+        least `packet_bytes`, none of which takes less than `least_ns`."""
+        waited_ns = _waited_ns(capacity_bytes, begins_ns, ends_ns, packet_bytes)
+        delay_ns = np.maximum(least_ns, waited_ns)
+        order = np.argsort(delay_ns, kind="stable")
+        return cls(capacity_bytes[order], delay_ns[order])
 
-    def least_ms(self, size_bytes: float) -> float:
+    def most_bytes(self, mean_ns: int) -> int:
+        """Return the most bytes whose mean one-way delay is at most `mean_ns`."""
+        total, spare = 0, 0  # spare: by how much the bytes so far are below the mean, byte ns
+        for size, delay_ns in self._intervals():
+            excess_ns = delay_ns - mean_ns
+            if size * excess_ns > spare:
+                return total + spare // excess_ns
+            total, spare = total + size, spare - size * excess_ns
+        return total
+
+    def least_ns(self, size_bytes: int) -> float:
         """Return the least mean one-way delay of so many bytes; of all where there are fewer."""
-        total = np.cumsum(self.size_bytes)
-        taken = np.diff(np.minimum(total, size_bytes), prepend=0.0)
-        return float((taken * self.delay_ms).sum() / max(taken.sum(), 1e-9))
+        total, delay = 0, 0
+        for size, delay_ns in self._intervals():
+            taken = min(size, size_bytes - total)
+            total, delay = total + taken, delay + taken * delay_ns
+        return delay / max(total, 1)
+
+    def _intervals(self) -> zip[tuple[int, int]]:
+        # Python's integers: products of bytes and ns may exceed 64 bits.
+        return zip(self.size_bytes.tolist(), self.delay_ns.tolist(), strict=True)
+
+
+def _waited_ns(capacity_bytes: Int, begins_ns: Int, ends_ns: Int, packet_bytes: int) -> Int:
+    """Return the least time of a packet that is delivered in each interval, by the capacity alone:
+    it needs its own size of it, and all of an interval's may come in one moment."""
+    by_begin = np.concatenate([[0], np.cumsum(capacity_bytes)])
+    # The last interval at whose begin so much was yet to come of what is there by each end.
+    first = np.searchsorted(by_begin, by_begin[1:] - packet_bytes, side="right") - 1
+    waited: Int = begins_ns - ends_ns[np.clip(first, 0, len(ends_ns) - 1)]
+    return waited
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """The packets whose one-way delay is known, in the direction of the first flow."""
+
+    ip_bytes: Int
+    delay_ns: Int
+
+    @property
+    def total_bytes(self) -> int:
+        return int(self.ip_bytes.sum())
+
+    @property
+    def mean_ns(self) -> int:
+        """The mean delay of their bytes, in whole ns that are not below it."""
+        ms, ns = np.divmod(self.delay_ns, _NS_PER_MS)
+        delay = int(self.ip_bytes @ ms) * _NS_PER_MS + int(self.ip_bytes @ ns)
+        return -(-delay // self.total_bytes)
+
+
+def delivered(run: RunView) -> Delivered:
+    """Return the packets that were sent once and received."""
+    flows = [flow for flow in run.flows if flow.flow.direction == run.direction]
+    delay_ms = np.concatenate([flow.one_way_delay.value_ms for flow in flows])
+    ip_bytes = np.concatenate([flow.owd_ip_bytes for flow in flows])
+    return Delivered(ip_bytes.astype(np.int64), np.rint(delay_ms * _NS_PER_MS).astype(np.int64))
 
 
 def front_of(run: RunView) -> Front | None:
@@ -54,47 +105,25 @@ def front_of(run: RunView) -> Front | None:
     """
     mac = run.mac_in_traffic
     name = f"mac_{run.direction}_capacity_sdu_bytes"
-    packets = together([flow.packet_owd for flow in run.flows])
-    if mac is None or name not in mac or not len(packets.value_ms):
+    packets = run.once(delivered)
+    if mac is None or name not in mac or not packets.total_bytes:
         return None
-    by_time = mac.groupby("utc_ns").agg({name: "sum", "duration_ns": "max"}).sort_index()
-    size_bytes: Float = by_time[name].to_numpy(dtype="float64", na_value=0.0)
-    if not size_bytes.sum():
-        return None
-    begins = by_time.index.to_numpy(dtype="int64")
-    ends = begins + by_time["duration_ns"].to_numpy(dtype="int64")
-    least_ms = np.maximum(float(packets.value_ms.min()), _service_ms(run, size_bytes, begins, ends))
-    order = np.argsort(least_ms, kind="stable")
-    return Front(size_bytes[order], least_ms[order])
-
-
-def _service_ms(run: RunView, size_bytes: Float, begins: np.ndarray, ends: np.ndarray) -> Float:
-    """Return the least time of a packet that is delivered in each interval, by the capacity alone:
-    it needs its own size of it, and all of an interval's may come in one moment."""
-    sizes = (flow.received.ip_bytes for flow in run.flows)
-    packet_bytes = max(float(np.median(one)) for one in sizes if len(one))
-    by_begin = np.concatenate([[0.0], np.cumsum(size_bytes)])
-    # The last interval at whose begin so much was yet to come of what is there by each end.
-    first = np.searchsorted(by_begin, by_begin[1:] - packet_bytes, side="right") - 1
-    waited_ns = begins - ends[np.clip(first, 0, len(ends) - 1)]
-    service: Float = np.maximum(waited_ns, 0) / 1e6
-    return service
-
-
-def _delivered_bytes(run: RunView) -> float:
-    return float(np.nansum(run.mac_values(f"mac_{run.direction}_sdu_bytes")))
-
-
-def _mean_ms(run: RunView) -> float:
-    return float(together([flow.packet_owd for flow in run.flows]).distribution()["mean"] or 0.0)
+    # Counters are rounded, so that a difference may be too small by nearly a byte.
+    mac = mac.assign(capacity_bytes=mac[name].fillna(0) + 1)
+    by_time = mac.groupby("utc_ns").agg({"capacity_bytes": "sum", "duration_ns": "max"})
+    capacity_bytes = by_time["capacity_bytes"].to_numpy(dtype=np.int64)
+    begins_ns = by_time.index.to_numpy(dtype=np.int64)
+    ends_ns = begins_ns + by_time["duration_ns"].to_numpy(dtype=np.int64)
+    least_ns, least_bytes = int(packets.delay_ns.min()), int(packets.ip_bytes.min())
+    return Front.over(capacity_bytes, begins_ns, ends_ns, least_ns, least_bytes)
 
 
 def _share(run: RunView) -> float | None:
-    front = run.once(front_of)
+    front, packets = run.once(front_of), run.once(delivered)
     if front is None:
         return None
-    most_bytes = front.most_bytes(_mean_ms(run))
-    return _delivered_bytes(run) / most_bytes if most_bytes else None
+    most_bytes = front.most_bytes(packets.mean_ns)
+    return packets.total_bytes / most_bytes if most_bytes else None
 
 
 def _possible_bps(run: RunView) -> float | None:
@@ -108,16 +137,18 @@ def _possible_bps(run: RunView) -> float | None:
 
 def _least_ms(run: RunView) -> float | None:
     front = run.once(front_of)
-    return None if front is None else front.least_ms(_delivered_bytes(run))
+    if front is None:
+        return None
+    return front.least_ns(run.once(delivered).total_bytes) / _NS_PER_MS
 
 
 METRICS = (
     SummaryMetric(
         "of_possible_ratio", "throughput, of the highest that was possible at this delay",
         "Of what was possible",
-        details="the bytes that the MAC delivered over the most that any sender could have had "
-        "delivered in the traffic time with the mean of `packet_owd_ms` of this run "
-        "(docs/bound.md)",
+        details="the IP bytes of packets that were sent once and delivered, in the direction of "
+        "the first flow, over the most that any sender could have had delivered in the traffic "
+        "time with the mean one-way delay of these bytes (docs/bound.md)",
         needs=_NEEDS, of_run=lambda run: run.once(_share),
     ),
     SummaryMetric(
@@ -126,7 +157,7 @@ METRICS = (
     ),
     SummaryMetric(
         "possible_owd_ms", "least mean one-way delay that was possible at this throughput",
-        "Possible one-way delay", details="of as many bytes as the MAC delivered (docs/bound.md)",
+        "Possible one-way delay", details="of as many bytes as were delivered (docs/bound.md)",
         needs=_NEEDS, of_run=_least_ms,
     ),
 )  # fmt: skip

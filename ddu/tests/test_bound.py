@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bound of docs/bound.md: whatever is sent through a link, and in whatever order the link
+serves it, no more is delivered than the front has at that mean delay."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ddu.metrics.declared.bound import Delivered, Front
+
+INTERVAL_NS = 10_000_000
+PATH_NS = 3_000_000
+
+
+@dataclass
+class Packet:
+    """A packet that is sent at `sent_ns`; the link serves one with a lower `rank` first, and keeps
+    each for a time after its last byte, as RLC does to hold the order."""
+
+    sent_ns: int
+    size: int
+    rank: int
+    kept_ns: int
+
+
+MOMENTS = st.lists(
+    st.tuples(
+        st.one_of(st.integers(0, 10**6), st.integers(0, 10**8)),
+        st.integers(0, 5000),
+    ),
+    min_size=1,
+    max_size=60,
+)
+"""When capacity comes, ns after the last, and how many bytes of it."""
+PACKETS = st.lists(
+    st.builds(
+        Packet,
+        st.integers(0, 10**9),
+        st.integers(20, 3000),
+        st.integers(0, 5),
+        st.one_of(st.just(0), st.integers(0, 10**8)),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+def served(moments: list[tuple[int, int]], packets: list[Packet]) -> list[tuple[int, int]]:
+    """Return size and delay of what a link delivers whose capacity comes at these moments."""
+    left = {number: packet.size for number, packet in enumerate(packets)}
+    delivered = []
+    for now, capacity in moments:
+        present = [number for number in left if packets[number].sent_ns <= now]
+        for number in sorted(present, key=lambda number: packets[number].rank):
+            taken = min(capacity, left[number])
+            capacity -= taken
+            left[number] -= taken
+            if not left[number]:
+                packet = packets[number]
+                waited = now - packet.sent_ns + packet.kept_ns
+                delivered.append((packet.size, waited + PATH_NS))
+                del left[number]
+    return delivered
+
+
+def front(moments: list[tuple[int, int]], delivered: Delivered) -> Front:
+    count = moments[-1][0] // INTERVAL_NS + 1
+    capacity = np.zeros(count, dtype=np.int64)
+    for now, size in moments:
+        capacity[now // INTERVAL_NS] += size
+    begins = np.arange(count, dtype=np.int64) * INTERVAL_NS
+    least_ns, least_bytes = int(delivered.delay_ns.min()), int(delivered.ip_bytes.min())
+    return Front.over(capacity, begins, begins + INTERVAL_NS, least_ns, least_bytes)
+
+
+@settings(max_examples=500, deadline=None)
+@given(MOMENTS, PACKETS)
+def test_no_schedule_is_above_the_front(gaps: list[tuple[int, int]], packets: list[Packet]) -> None:
+    times = itertools.accumulate(gap for gap, _ in gaps)
+    moments = [(now, size) for now, (_, size) in zip(times, gaps, strict=True)]
+    through = served(moments, packets)
+    if not through:
+        return
+    delivered = Delivered(*np.array(through, dtype=np.int64).T)
+    bound = front(moments, delivered)
+    assert delivered.total_bytes <= bound.most_bytes(delivered.mean_ns)
+    assert bound.least_ns(delivered.total_bytes) <= delivered.mean_ns
+
+
+def test_a_sender_that_knows_the_link_is_on_the_front() -> None:
+    moments = [(number * INTERVAL_NS, 3000) for number in range(100)]
+    packets = [Packet(now, 1500, 0, 0) for now, _ in moments for _ in range(2)]
+    delivered = Delivered(*np.array(served(moments, packets), dtype=np.int64).T)
+    bound = front(moments, delivered)
+    assert delivered.mean_ns == PATH_NS
+    assert delivered.total_bytes == bound.most_bytes(PATH_NS) == 300_000
+    assert bound.most_bytes(PATH_NS - 1) == 0
+
+
+def test_a_packet_after_an_outage_takes_as_long_as_its_capacity_took_to_come() -> None:
+    """A packet in each of two intervals, an outage of ten, and a packet in two intervals."""
+    size = np.array([1500, 1500, *[0] * 10, 750, 750], dtype=np.int64)
+    begins = np.arange(len(size), dtype=np.int64) * INTERVAL_NS
+    bound = Front.over(size, begins, begins + INTERVAL_NS, PATH_NS, 1500)
+    # What is delivered in the first interval after the outage had its other half before: at the
+    # latest 100 ms earlier. Two halves at the end may be one moment.
+    assert bound.most_bytes(PATH_NS) == 3750
+    assert bound.most_bytes(PATH_NS + 97_000_000 * 250 // 4000) == 4000
+    assert bound.least_ns(4500) == (3750 * 3_000_000 + 750 * 100_000_000) / 4500
