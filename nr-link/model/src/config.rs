@@ -32,7 +32,8 @@ pub use handover::{Event, Handover, HandoverKind, LinkFailure};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::Queue;
 pub use radio::{
-    Carrier, Discipline, LinkAdaptation, Polling, RadioConfig, RlcMode, ThresholdRule, Uplink,
+    Carrier, Discipline, Grants, LinkAdaptation, Polling, RadioConfig, RlcMode, ThresholdRule,
+    Uplink,
 };
 
 use crate::Nanos;

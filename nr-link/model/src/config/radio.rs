@@ -186,7 +186,20 @@ pub struct Polling {
     pub t_status_prohibit: Nanos,
 }
 
-/// Uplink power control.
+/// The condition for uplink grants.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Grants {
+    /// A UE gets what its scheduling requests and buffer status reports ask for.
+    #[default]
+    Requested,
+    /// None: whatever is free in an uplink slot is granted, also to a UE without data.
+    Unlimited,
+}
+
+/// Uplink power control and grants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Uplink {
     /// Largest power of the UE, dBm: P_CMAX of TS 38.101-1 clause 6.2.4.
@@ -195,4 +208,6 @@ pub struct Uplink {
     pub target_snr_db: f64,
     /// The gNB receives with the downlink's SINR instead, whatever power the UE would have.
     pub as_downlink: bool,
+    /// The condition for grants.
+    pub grants: Grants,
 }

@@ -11,12 +11,12 @@ use serde::de::{self, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
-use super::GnbProfile;
 use super::activity::{RawDrx, RawRrc};
 use super::beams::RawBeams;
 pub(super) use super::both::Both;
 use super::handover::RawHandover;
 use super::polling::RawPolling;
+use super::{GnbProfile, Grants};
 use crate::aqm::RawAqm;
 use crate::radio::McsTable;
 use crate::scenario::{LinkDuplex as Duplex, PathDirection, Positive, Ratio};
@@ -301,7 +301,7 @@ pub(super) enum RlcMode {
     Um,
 }
 
-/// Uplink power control.
+/// Uplink power control and grants.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Uplink {
@@ -309,6 +309,7 @@ pub(super) struct Uplink {
     pub pcmax_dbm: f64,
     /// Target SNR at the gNB, dB. Default: 20.
     pub target_snr_db: Option<f64>,
+    pub grants: Grants,
 }
 
 impl Default for Uplink {
@@ -317,6 +318,7 @@ impl Default for Uplink {
         Self {
             pcmax_dbm: 23.0,
             target_snr_db: None,
+            grants: Grants::default(),
         }
     }
 }

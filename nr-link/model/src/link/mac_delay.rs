@@ -84,6 +84,7 @@ fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
             pcmax_dbm: 60.0,
             target_snr_db: 40.0,
             as_downlink: false,
+            grants: radio.uplink.grants,
         },
         drx: None,
         rrc: None,

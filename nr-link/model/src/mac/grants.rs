@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use super::harq::Block;
-use crate::config::Gnb;
+use crate::config::{Gnb, Grants, RadioConfig};
 use crate::counters::Capacity;
 use crate::ids::{CarrierId, HarqId, UeId};
 use crate::radio::tbs::Allocation;
@@ -78,6 +78,8 @@ pub(crate) struct BufferStatus {
     announced: bool,
     /// The gNB has the habits of OpenAirInterface's.
     habits: Option<Habits>,
+    /// The gNB grants whatever is free, and needs no messages.
+    is_unlimited: bool,
 }
 
 /// The way in which a gNB treats requests and reports that does not grant exactly what is needed.
@@ -88,6 +90,16 @@ struct Habits {
     requested: bool,
     /// The last slot that was granted.
     last: Slot,
+}
+
+impl Habits {
+    fn new(gnb: &Gnb) -> Self {
+        Self {
+            unasked_grant_slots: gnb.unasked_grant_slots,
+            requested: false,
+            last: Slot(0),
+        }
+    }
 }
 
 /// Levels of the short buffer status report, bytes (TS 38.321 table 6.1.3.1-1); the last one is what OpenAirInterface
@@ -115,14 +127,10 @@ fn overestimated(bytes: u64) -> u64 {
 }
 
 impl BufferStatus {
-    pub fn new(gnb: Option<&Gnb>) -> Self {
-        let habits = gnb.map(|gnb| Habits {
-            unasked_grant_slots: gnb.unasked_grant_slots,
-            requested: false,
-            last: Slot(0),
-        });
+    pub fn new(radio: &RadioConfig) -> Self {
         Self {
-            habits,
+            habits: radio.gnb().map(Habits::new),
+            is_unlimited: radio.uplink.grants == Grants::Unlimited,
             ..Self::default()
         }
     }
@@ -139,7 +147,7 @@ impl BufferStatus {
 
     /// Returns whether the UE must send a scheduling request before it gets a grant.
     pub fn unannounced(&self) -> bool {
-        !self.announced
+        !self.announced && !self.is_unlimited
     }
 
     /// Records a scheduling request in the slot that starts at `sent`; the gNB has it at `known`.
@@ -164,12 +172,16 @@ impl BufferStatus {
         self.announced = false;
     }
 
-    /// Returns the bytes that the gNB knows of at `now` and has not granted.
+    /// Returns the bytes that the gNB knows of at `now` and has not granted; more than any block holds if it grants
+    /// whatever is free.
     pub fn known_bytes(&mut self, now: Nanos) -> u64 {
         while let Some((_, message)) = self.messages.pop(now) {
             self.read(message);
         }
-        self.known_bytes
+        match self.is_unlimited {
+            true => u64::from(u32::MAX),
+            false => self.known_bytes,
+        }
     }
 
     fn read(&mut self, message: Message) {
@@ -209,12 +221,12 @@ impl BufferStatus {
 
     /// Returns whether the gNB knows of data that it has not granted.
     pub fn knows_of_more(&self) -> bool {
-        self.known_bytes > 0
+        self.known_bytes > 0 || self.is_unlimited
     }
 
     /// Returns whether the gNB knows of data that is still at the UE after the slots that start at `start`.
     pub fn knows(&self, start: Nanos) -> bool {
-        self.known_bytes > 0 || self.granted.iter().any(|&(slot, _)| slot > start)
+        self.knows_of_more() || self.granted.iter().any(|&(slot, _)| slot > start)
     }
 
     /// Returns whether no message is in transit and the gNB knows of no data.
@@ -240,7 +252,10 @@ mod tests {
 
     #[test]
     fn an_idle_ue_gets_a_grant_in_each_frame() {
-        let mut status = BufferStatus::new(Some(&OAI_2026_W11));
+        let mut status = BufferStatus {
+            habits: Some(Habits::new(&OAI_2026_W11)),
+            ..BufferStatus::default()
+        };
         let granted = (20..100).filter(|&slot| {
             let granted = slot % 10 > 6 && status.small_grant(Slot(slot), 8);
             if granted {

@@ -31,7 +31,7 @@ impl<T> Ue<T> {
                 self.ul.rlc.recover(block.span, now);
             }
         }
-        self.buffer_status = BufferStatus::new(cell.radio.gnb());
+        self.buffer_status = BufferStatus::new(&cell.radio);
     }
 
     /// Ends a grant of NR that was not used yet; returns false.

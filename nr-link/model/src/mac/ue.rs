@@ -108,7 +108,7 @@ impl<T> Ue<T> {
             dl: bearer(Direction::Downlink),
             ul: bearer(Direction::Uplink),
             serving: first.enumerate().map(serving).collect(),
-            buffer_status: BufferStatus::new(radio.gnb()),
+            buffer_status: BufferStatus::new(radio),
             gauges: Gauges::default(),
             activity: Activity::new(radio, id.rnti()),
             beams: has_beams.then(|| Box::new(Beams::new(radio.beams, slot))),
@@ -238,7 +238,7 @@ impl<T> Ue<T> {
         for (serving, channel) in self.serving.iter_mut().zip(channels) {
             serving.reset(radio, channel.clone());
         }
-        self.buffer_status = BufferStatus::new(radio.gnb());
+        self.buffer_status = BufferStatus::new(radio);
     }
 
     /// Returns the gauges of the interval that ends, and starts new ones.

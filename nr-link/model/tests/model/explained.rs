@@ -366,6 +366,37 @@ fn with_fdd_no_packet_waits_longer_than_a_slot_for_its_direction() {
 }
 
 #[test]
+fn with_unlimited_grants_no_packet_waits_for_a_request_or_a_grant() {
+    let requested = config(&[NARROW, FIXED]);
+    let unlimited = format!("{}\n  uplink: {{grants: unlimited}}", FIXED.1);
+    let unlimited = config(&[NARROW, (ADAPTATION, &unlimited)]);
+    for arrivals in [single_packets(200), trains(600)] {
+        let before = accounts(&requested, &flat(40.0), &arrivals);
+        let after = accounts(&unlimited, &flat(40.0), &arrivals);
+        for part in [Part::Request, Part::Grant] {
+            let (before, after) = sums(&before, &after, part);
+            assert!(before > 0, "{part:?}");
+            assert_eq!(after, 0, "{part:?}");
+        }
+        for ((before, after), &(_, _, is_down, _)) in before.iter().zip(&after).zip(&arrivals) {
+            let (before, after) = (before.as_ref().unwrap(), after.as_ref().unwrap());
+            if is_down {
+                assert_eq!(before, after);
+                continue;
+            }
+            // The UE is alone and no block fails: what is left are slots, those before it, and the way.
+            for part in [Part::Path, Part::Line, Part::Transmission] {
+                assert_eq!(before.of(part), after.of(part), "{part:?}");
+            }
+            for part in [Part::Blocked, Part::Priority, Part::Harq, Part::Order] {
+                assert_eq!(after.of(part), 0, "{part:?}");
+            }
+            assert!(after.total() <= before.total());
+        }
+    }
+}
+
+#[test]
 fn a_lone_ue_waits_for_no_other() {
     let config = config(&[(
         "{name: ue1}",

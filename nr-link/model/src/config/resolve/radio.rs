@@ -323,5 +323,6 @@ fn uplink(raw: raw::Uplink, gnb: Option<&Gnb>) -> Result<Uplink, Problem> {
             "Write an SNR in dB; 20 is usual",
         )?,
         as_downlink: raw.target_snr_db.is_none() && gnb.is_some_and(|gnb| gnb.uplink_as_downlink),
+        grants: raw.grants,
     })
 }
