@@ -42,7 +42,7 @@ class Oracle:
         self.times, self.carried, self.link_s = [0.0], [0.0], 0.0
         self.acks_s: deque[float] = deque(maxlen=ACKS)
         self.shares: deque[float] = deque(maxlen=MEASUREMENTS)
-        self.began = None
+        self.began, self.most = None, 0.0
 
     def start(self, flow):
         self.read()
@@ -64,16 +64,17 @@ class Oracle:
         now = report.time_ns / 1e9 - self.link_s
         packet = flow.mss + HEADERS
         back = max(self.back_s, report.min_rtt_us / 1e6 - self.there_s)
-        self.note_share(now - back, report.delivered * packet)
+        self.note_share(now - back, report.delivered * packet, report.inflight * packet)
         self.acks_s.append(now)
         gaps = [later - one for one, later in pairwise(self.acks_s)]
         gap = min(LONGEST_GAP_S, max(gaps, default=0.0)) or LONGEST_GAP_S
         self.act(flow, now, back, report.inflight * packet, gap)
 
-    def note_share(self, left, delivered):
-        """Note which share of the bytes expected until `left` were delivered in a while."""
+    def note_share(self, left, delivered, inflight):
+        """Note which share of the bytes expected until `left` were delivered in a while in which
+        the window was in use: at first the receiver's is smaller."""
         expected = self.until(left)
-        if not self.began:
+        if not self.began or inflight < self.most / 2:
             self.began = left, expected, delivered
         began, expected_then, delivered_then = self.began
         if left > began + MEASURED_S:
@@ -86,6 +87,7 @@ class Oracle:
         share = min(1.0, GROWTH * max(self.shares, default=1.0))
         ahead = self.until(now + gap + self.there_s + self.delay_s)
         most = share * (ahead - self.until(now - back))
+        self.most = most
         flow.cwnd = max(LEAST_WINDOW, most / (flow.mss + HEADERS))
         # Linux sends a packet no sooner than the one before would take at this rate: it is at least
         # one in `gap`, so that the next ACK is not in vain.
