@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -59,9 +60,12 @@ def flow(cc: str, seconds: float = 3) -> dict[str, Any]:
     return {"cc": cc, "direction": "dl", "duration_s": seconds}
 
 
-def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    command = [TREE / "setup/virtual-module", source, output]
-    return subprocess.run(command, capture_output=True, text=True)
+def build(
+    source: Path, output: Path, *options: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    command = [TREE / "setup/virtual-module", *options, source, output]
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
 def mbps(flow: dict[str, Any]) -> float:
@@ -98,6 +102,27 @@ def test_a_module_that_no_flow_uses_changes_no_packet(virtual: Virtual, module: 
     without = virtual(plan, name="without")
     loaded = virtual({**plan, "modules": [str(module)]}, name="with")
     assert loaded.digests() == without.digests()
+
+
+def test_what_is_kept_is_built_once(module: Path, kernel: Path, tmp_path: Path) -> None:
+    beside = tmp_path / "kernel"
+    beside.mkdir()
+    (beside / "linux").write_bytes(b"")
+    (beside / "module-tree").symlink_to(kernel.with_name("module-tree"))
+    broken = tmp_path / "make"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    source, first, again = (tmp_path / name for name in ("tcp_fixed.c", "first.ko", "again.ko"))
+    source.write_text(FIXED_WINDOW)
+    ours = {"CCU_KERNEL": str(beside / "linux")}
+    without_make = {**ours, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert build(source, again, "--keep", **without_make).returncode == 1
+    said = build(source, first, "--keep", **ours)
+    assert said.returncode == 0, said.stderr
+    assert build(source, again, "--keep", **without_make).returncode == 0
+    assert again.read_bytes() == first.read_bytes()
+    source.write_text(FIXED_WINDOW.replace("window = 20", "window = 21"))
+    assert build(source, again, "--keep", **without_make).returncode == 1
 
 
 def test_a_folder_with_a_kbuild_is_built_and_stays_as_it_was(module: Path, tmp_path: Path) -> None:
@@ -179,7 +204,7 @@ def test_a_source_that_changes_is_compiled_again(
     """A campaign may be at work while its user edits the file."""
 
     def build(command: list[Path], **_: object) -> subprocess.CompletedProcess[str]:
-        shutil.copyfile(command[1] / "mine.bpf.c", command[2])
+        shutil.copyfile(command[-2] / "mine.bpf.c", command[-1])
         return subprocess.CompletedProcess([], 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", build)

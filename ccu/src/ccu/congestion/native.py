@@ -77,7 +77,7 @@ def _module(name: str, source: Path, content: bytes, defines: tuple[str, ...]) -
         (work / f"{own}.c").write_text(_REGISTRATION.format(source=source.name, ops=ops[1]))
         (work / "Kbuild").write_text(_KBUILD.format(module=own, defines=flags))
         built = Path(folder, f"{own}.ko")
-        command = [_BUILD, work, built]
+        command: list[str | Path] = [_BUILD, "--keep", work, built]
         environment = os.environ | {"NR_LINK": programs.require("nr-link")}
         tried = subprocess.run(command, capture_output=True, text=True, env=environment)
         if tried.returncode:
