@@ -57,8 +57,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run / "report.html"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One browser, whose pages share nothing with each other."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         pytest.skip("no Chromium here; setup/system-packages test installs it on Debian")
