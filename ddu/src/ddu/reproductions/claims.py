@@ -249,7 +249,7 @@ def read_papers(folder: Path) -> list[Paper]:
 
 def _read(file: Path) -> Paper:
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        content = yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError) as error:
         raise refusal(f"not YAML ({error})", "correct or quote the value", file=file) from None
     if not isinstance(content, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
@@ -79,11 +80,18 @@ class Measured:
         """Return how many runs at `where` differ in any number: runs in which nothing is random are
         one observation, however many seeds they have."""
         chosen = self._at(where)
-        levels = [chosen[name] for name in self.factors if name in chosen]
-        numbers = chosen.drop(columns=[*self.factors, "seed", "verdict", "run"], errors="ignore")
+        levels = [name for name in self.factors if name in chosen]
+        alike = self._alike[chosen.index]
         if not levels or chosen.empty:
-            return len(numbers.drop_duplicates())
-        return max(len(of_point.drop_duplicates()) for _, of_point in numbers.groupby(levels))
+            return int(alike.nunique())
+        return int(alike.groupby([chosen[name] for name in levels]).nunique().max())
+
+    @cached_property
+    def _alike(self) -> pd.Series[int]:
+        """A number for each run, which runs that differ in no number share."""
+        beside = [*self.factors, "seed", "verdict", "run"]
+        numbers = self.runs.drop(columns=beside, errors="ignore")
+        return numbers.groupby(list(numbers.columns), dropna=False).ngroup()
 
     def _at(self, where: Labels) -> pd.DataFrame:
         """Return the runs of the points that have these labels."""

@@ -138,7 +138,7 @@ def _no_table(run: str, _: tuple[str, ...]) -> pd.DataFrame:
 def _about(campaigns: Path, name: str) -> dict[str, Any]:
     file = campaigns / f"{name}.yaml"
     try:
-        content: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+        content: dict[str, Any] = yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
     except OSError as error:
         raise refusal(
             error.strerror or str(error), "claims are about campaigns of this folder", file=file
