@@ -38,7 +38,7 @@ def test_the_factors_are_the_papers(factor: float) -> None:
     actions = set()
     for _ in range(2000):
         delay_us = generator.randrange(MIN_RTT_US, 3 * MIN_RTT_US)
-        said = paper.decide([delay_us], MIN_RTT_US, AT_ITS_MEAN)
+        said = paper.decide([delay_us], MIN_RTT_US, AT_ITS_MEAN, cwnd=1000)
         actions.add(said.action)
         assert ours.factor(float(delay_us), MIN_RTT_US) == pytest.approx(said.factor, rel=1e-6)
     assert actions == {"cm", "ps", "nde", "none"}
