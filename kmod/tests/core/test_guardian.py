@@ -34,7 +34,6 @@ def test_the_factors_are_the_papers(factor: float) -> None:
     generator = random.Random(5)
     ours, paper = guardian(dtt_factor=factor), Paper(factor=factor)
     paper.sample(MIN_RTT_US)
-    paper.anchor_us = MIN_RTT_US
     actions = set()
     for _ in range(2000):
         delay_us = generator.randrange(MIN_RTT_US, 3 * MIN_RTT_US)
