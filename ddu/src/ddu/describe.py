@@ -22,6 +22,7 @@ from ddu.readers.fields import number
 from ddu.readers.foreign_csv import ForeignCsv
 from ddu.readers.formats import read_log
 from ddu.readers.hercules import faults_of_series, read_series, version_of
+from ddu.readers.mac_nr import HEAD_BYTES, is_mac_nr
 from ddu.readers.packets.native.stream import PacketStream
 from ddu.readers.packets.tables import TCP
 from ddu.readers.sockets import read_sockets
@@ -115,11 +116,13 @@ def _foreign(files: list[Path]) -> Described:
 def _file(path: Path) -> Described:
     try:
         with path.open("rb") as file:
-            head = file.read(8)
+            head = file.read(HEAD_BYTES)
     except OSError as error:
         return {"kind": "unreadable", "problem": error.strerror or str(error)}
     if not head:
         return {"kind": "empty file"}
+    if is_mac_nr(head):
+        return _or_problem(lambda: _log(path) or {"kind": "capture"}, "capture")
     if head.startswith(_CAPTURE_MAGIC) and not path.name.endswith((".tar.gz", ".tgz")):
         return _or_problem(lambda: _capture(path), "capture")
     if head.startswith(b"PAR1"):

@@ -16,7 +16,7 @@ from ddu.console.suggestions import unknown
 
 _TABLE_NAMES = (
     "Table: aligned, transport, mac, flows, sockets, cc, events, delay_cdf, delays, iperf3, "
-    "channel, oai_l1, oai_rrc, oai_ue or oai_o1."
+    "channel, oai_l1, oai_rrc, oai_ue, oai_o1 or mac_pdus."
 )
 
 

@@ -14,6 +14,7 @@ from ddu.readers.android.bugreport_text import ZIP_NAME
 from ddu.readers.format import Format
 from ddu.readers.formats import read_log
 from ddu.readers.hercules import version_of
+from ddu.readers.mac_nr import HEAD_BYTES, is_mac_nr
 
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
@@ -107,7 +108,11 @@ def regular_size(file: Path, *, links: bool = True) -> int:
 
 
 def _is_capture(file: Path) -> bool:
-    return any(f"{suffix}." in f"{file.name}." for suffix in _CAPTURES)
+    """Whether it is one of packets; transport blocks are a log of the MAC."""
+    if not file.is_file() or not any(f"{end}." in f"{file.name}." for end in _CAPTURES):
+        return False
+    with file.open("rb") as content:
+        return not is_mac_nr(content.read(HEAD_BYTES))
 
 
 def _place(run: FoundRun, item: Path) -> None:

@@ -16,7 +16,7 @@ from ddu.readers.pasted import undressed
 
 _MODULES = (
     "oai.mac", "oai.statistics", "ss", "android.drive_test", "ran_csv", "oai.ue", "android.log",
-    "oai.o1", "hercules", "qlog", "radio_channel",
+    "oai.o1", "hercules", "qlog", "radio_channel", "mac_nr",
 )  # fmt: skip
 """In the order in which a file is tried: the first format that can read it has it."""
 

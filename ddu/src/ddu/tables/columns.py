@@ -48,6 +48,7 @@ TABLES = {
     "oai_rrc": ("time", "log", "rrc"),
     "oai_ue": ("time", "log", "ue_log", "mac"),
     "oai_o1": ("time", "log", "o1"),
+    "mac_pdus": ("time", "mac_pdus"),
 }
 """The parts of columns.yaml, and the kinds of metrics, that each table consists of."""
 

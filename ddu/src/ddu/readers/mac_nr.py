@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transport blocks in the form that Wireshark's dissector `mac_nr_udp` takes: a capture that
+OpenAirInterface wrote (`--opt.type pcap --opt.path FILE`), one of what it sends to Wireshark, or
+raw/mac.pcap.
+
+Source: the framing of `packet-mac-nr.h` of Wireshark: `mac-nr`, three bytes of context, then tags
+with values of known lengths; the block follows the last tag. OpenAirInterface writes each as UDP
+over IPv4 (link type 228), with its clock at that moment, and states no HARQ process.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from ddu.errors import UnreadableInput
+from ddu.readers.fields import Values
+from ddu.readers.format import Format, LogClock
+from ddu.readers.logs import LogTable, content_of, table_of
+
+_FIRST = ("utc_ns", "mac_rnti", "rnti_type", "pdu_direction", "frame", "slot", "harq_process")
+_START = b"mac-nr"
+_DIRECTIONS = {0: "ul", 1: "dl"}
+_RNTI_TYPES = {0: "none", 1: "P-RNTI", 2: "RA-RNTI", 3: "C-RNTI", 4: "SI-RNTI", 5: "CS-RNTI"}
+_PAYLOAD = 1
+_TAGS = {
+    2: (">H", ("mac_rnti",)),
+    3: (">H", ("ue_id",)),
+    4: (">H", ()),  # frame and subframe, out of use
+    5: (">B", ()),  # whether power headroom reports are of type 2
+    6: (">B", ("harq_process",)),
+    7: (">HH", ("frame", "slot")),
+}
+"""The value of each tag, in network order, and its columns."""
+
+_HEADER_BYTES, _RECORD_BYTES = 24, 16
+_MAGICS = {
+    magic.to_bytes(4, order): ("<" if order == "little" else ">", unit_ns)
+    for magic, unit_ns in ((0xA1B2C3D4, 1000), (0xA1B23C4D, 1))
+    for order in ("little", "big")
+}
+"""The byte order of a capture, and the unit of its times below a second."""
+_ETHERNET, _RAW_IP, _IPV4, _UPPER_PDU = 1, 101, 228, 252
+_UDP = 17
+_CLOCK = LogClock(
+    "the clock of the program that wrote each block, when it did so", 1_000_000,
+    source="the blocks' writer",
+)  # fmt: skip
+
+
+HEAD_BYTES = 160
+"""Headers of file, record, Ethernet, IP and UDP, or the tags of an exported PDU, end before."""
+
+
+def is_mac_nr(head: bytes) -> bool:
+    """Return whether a capture that begins so holds transport blocks."""
+    return head[:4] in _MAGICS and _START in head[:HEAD_BYTES]
+
+
+def read_mac_nr(file: Path) -> LogTable:
+    """Return a row for each transport block.
+
+    Raises UnreadableInput when the file cannot be read, is not such a capture or holds no block.
+    """
+    content = content_of(file)
+    if content[:4] not in _MAGICS or len(content) < _HEADER_BYTES:
+        raise UnreadableInput(file, "not a capture (pcap) of transport blocks")
+    order, unit_ns = _MAGICS[content[:4]]
+    link = struct.unpack_from(f"{order}I", content, 20)[0]
+    if link not in (_ETHERNET, _RAW_IP, _IPV4, _UPPER_PDU):
+        raise UnreadableInput(
+            file, f"link type {link}", "capture Ethernet or IPv4, or let OpenAirInterface write it"
+        )
+    rows: list[Values] = []
+    at = _HEADER_BYTES
+    while at + _RECORD_BYTES <= len(content):
+        seconds, fraction, kept, _ = struct.unpack_from(f"{order}IIII", content, at)
+        begin, end = at + _RECORD_BYTES, at + _RECORD_BYTES + kept
+        if end > len(content):
+            break
+        framed = _payload(link, content[begin:end])
+        if framed.startswith(_START):
+            row: Values = {"utc_ns": seconds * 10**9 + fraction * unit_ns}
+            try:
+                row.update(_block(framed))
+            except (struct.error, IndexError, KeyError):
+                rule = f"the record at byte {at} has no context of a transport block (mac-nr)"
+                raise UnreadableInput(file, rule) from None
+            rows.append(row)
+        at = end
+    if not rows:
+        raise UnreadableInput(file, "a capture without transport blocks (mac-nr)")
+    truncated_at = at if at < len(content) else None
+    return LogTable(file, "mac-nr-pcap", table_of(rows, _FIRST), "", truncated_at)
+
+
+def _payload(link: int, record: bytes) -> bytes:
+    """Return what is in the UDP datagram or the exported PDU; nothing of other packets."""
+    if link == _UPPER_PDU:
+        return record[_end_of_tags(record) :]
+    packet = record[14:] if link == _ETHERNET and record[12:14] == b"\x08\x00" else record
+    header_bytes = (packet[0] & 0xF) * 4 if packet else 0
+    if len(packet) < header_bytes + 8 or packet[0] >> 4 != 4 or packet[9] != _UDP:
+        return b""
+    length = int.from_bytes(packet[header_bytes + 4 : header_bytes + 6], "big")
+    return packet[header_bytes + 8 : header_bytes + length]
+
+
+def _end_of_tags(record: bytes) -> int:
+    """Return where the PDU begins: behind a tag 0."""
+    at = 0
+    while at + 4 <= len(record):
+        tag, length = struct.unpack_from(">HH", record, at)
+        at += 4 + length
+        if tag == 0:
+            break
+    return at
+
+
+def _block(framed: bytes) -> Iterator[tuple[str, int | str]]:
+    """Yield a block's columns. Raises struct.error, IndexError or KeyError if it is damaged."""
+    at = len(_START)
+    _, direction, rnti_type = framed[at : at + 3]
+    yield "pdu_direction", _DIRECTIONS[direction]
+    yield "rnti_type", _RNTI_TYPES[rnti_type]
+    at += 3
+    while (tag := framed[at]) != _PAYLOAD:
+        form, names = _TAGS[tag]
+        yield from zip(names, struct.unpack_from(form, framed, at + 1), strict=False)
+        at += 1 + struct.calcsize(form)
+    yield "pdu_bytes", len(framed) - at - 1
+
+
+FORMATS = (
+    Format(
+        "mac-nr-pcap", lambda _, content: is_mac_nr(content), read_mac_nr, _CLOCK, "table",
+        table="mac_pdus", file="oai/mac.pcap",
+    ),
+)  # fmt: skip
