@@ -112,8 +112,8 @@ def test_a_run_and_an_import_have_them_as_a_table(file: Path, tmp_path: Path) ->
     shutil.copy(file, folder / "mac.pcap")
     for name in ("sender.pcap", "receiver.pcap"):
         shutil.copy(run / "raw" / name, folder / name)
-    (found,) = survey(folder)
-    assert found.tables == {"oai/mac.pcap": folder / "mac.pcap"}
+    (measured,) = survey(folder)
+    assert measured.tables == {"oai/mac.pcap": folder / "mac.pcap"}
 
 
 def test_a_file_that_ends_within_a_block_gives_those_before(file: Path) -> None:
