@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import socket
+import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,16 +28,44 @@ def fresh_store(parent: Path | None = None) -> Iterator[StoreDirectory]:
         private.program("initdb")
     except StoreError as error:
         pytest.skip(f"{error} (setup/system-packages test)")
+    with _folder(parent) as directory:
+        subprocess.run(["cp", "-a", f"{_empty_store()}/.", directory], check=True)
+        with _running(directory) as place:
+            yield place
+
+
+@cache
+def _empty_store() -> Path:
+    """Make a store that is down, of which all others are copies: initdb and the migrations take
+    longer than all that most tests do."""
+    directory = _until_the_end.enter_context(_folder())
+    with _running(directory):
+        return directory
+
+
+_until_the_end = ExitStack()
+atexit.register(_until_the_end.close)
+
+
+@contextmanager
+def _folder(parent: Path | None = None) -> Iterator[Path]:
     # PostgreSQL runs as somebody else when we are root, whom pytest's own directory keeps out.
     directory = Path(tempfile.mkdtemp(prefix="ddu-store-", dir=parent))
     directory.chmod(0o755)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def _running(directory: Path) -> Iterator[StoreDirectory]:
     place = StoreDirectory(directory)
     try:
         up(place, Address("private", port=free_port()))
         yield place
     finally:
         private.stop(place)
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def free_port() -> int:
