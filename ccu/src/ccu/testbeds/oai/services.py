@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from ccu.spec import yaml_text
 from ccu.testbeds.oai.configs import CONTAINERS, RECONFIGURATION, UE_FOLDER, Plan, ue_address
 
 FILE = CONTAINERS / "oai.yml"
@@ -85,7 +86,7 @@ def interpolate(node: Any, variables: Mapping[str, str]) -> Any:
 
 def services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]:
     """Return the services of `plan` with all its UEs."""
-    content = yaml.safe_load(FILE.read_text())["services"]
+    content = yaml_text.load(FILE.read_text())["services"]
     by_name = {name: raw for name, raw in content.items() if plan.profile in raw["profiles"]}
     for name, added in additions(plan).items():
         raw = by_name.setdefault(name, {})
@@ -123,7 +124,7 @@ def additions(plan: Plan) -> dict[str, Any]:
     These are further UEs, copies of the first, and what not every machine or core needs.
     """
     first = plan.ue_service(1)
-    base = yaml.safe_load(FILE.read_text())["services"][first]
+    base = yaml_text.load(FILE.read_text())["services"][first]
     ues: dict[str, Any] = {first: {}}
     for number in range(2, plan.ue_count + 1):
         one = copy.deepcopy(base)
