@@ -8,6 +8,7 @@ import itertools
 import json
 import statistics
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -129,6 +130,45 @@ def test_qlog_and_captures_agree(kernel: Path, tmp_path: Path) -> None:
     assert len(turns_ms) > 10
     rtts = read_qlog(logs["sender"]).table["quic_rtt_ms"].dropna()
     assert statistics.median(turns_ms) == pytest.approx(rtts.median(), rel=0.25)
+
+
+def decrypted(raw: Path, role: str, *fields: str) -> list[list[str]]:
+    """Return fields of the packets of a capture, which the sender's key log decrypts."""
+    keys = ["-o", f"tls.keylog_file:{raw / 'quic/f0-sender.keys'}"]
+    arguments = ["tshark", "-r", raw / f"{role}.pcap", *keys, "-T", "fields"]
+    arguments += [word for name in fields for word in ("-e", name)]
+    printed = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in printed.stdout.splitlines()]
+
+
+def test_the_key_log_decrypts_captures_of_whole_packets(kernel: Path, tmp_path: Path) -> None:
+    words = ("--cc", "quic:newreno", "--duration", "1s", "--buffer", "30pkt", "--snaplen", "1500")
+    raw = run(tmp_path / "runs", *words) / "raw"
+    form = "quic.header_form"  # 0: a packet of 1-RTT alone in its datagram
+    shown = (
+        "ip.src",
+        "frame.time_epoch",
+        form,
+        "quic.packet_number",
+        "quic.ack.largest_acknowledged",
+    )
+    departed = Counter[str]()
+    times: dict[str, float] = {}
+    rtts_ms: dict[str, float] = {}
+    for source, at, header, numbers, largest in decrypted(raw, "sender", *shown):
+        if source == "10.45.0.1":
+            departed.update(numbers.split(","))
+            times |= {numbers: float(at)} if header == "0" else {}
+        elif header == "0" and largest in times:
+            rtts_ms.setdefault(largest, (float(at) - times[largest]) * 1e3)
+    log = raw / "quic/f0-sender.sqlog"
+    records = [json.loads(one) for one in log.read_text().split("\x1e")[1:]]
+    sent = [one["data"] for one in records if one.get("name") == "transport:packet_sent"]
+    assert departed == Counter(str(one["header"]["packet_number"]) for one in sent)
+    # RTT: from the departure of a packet to the ACK that has it as the newest.
+    said = read_qlog(log).table["quic_rtt_ms"].dropna()
+    assert statistics.median(rtts_ms.values()) == pytest.approx(said.median(), rel=0.05)
+    assert min(rtts_ms.values()) == pytest.approx(said.min(), rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@
 
 #include "nr_link.h"
 
-#define HEAD_BYTES_MAX 256
+#define HEAD_BYTES_MAX 65535 /* of the largest IP packet: all of it */
 #define DUE_AT_ONCE 64
 
 struct link_device {
@@ -83,7 +83,10 @@ static void wait_until(u64 at)
 	hrtimer_start(&timer, ns_to_ktime(start_ns + at), HRTIMER_MODE_ABS_SOFT);
 }
 
-static unsigned int copy_head(struct sk_buff *skb, u8 *head)
+/* The library is called with interrupts off: one packet at a time. */
+static u8 head[HEAD_BYTES_MAX];
+
+static unsigned int copy_head(struct sk_buff *skb)
 {
 	unsigned int kept = min3(skb->len, nr_link_setup.kept_bytes, (unsigned int)HEAD_BYTES_MAX);
 
@@ -143,7 +146,6 @@ static void run(void)
 	struct sk_buff *skb;
 	unsigned long flags;
 	unsigned int count, i;
-	u8 head[HEAD_BYTES_MAX];
 	u64 now, next;
 
 	__skb_queue_head_init(&arrivals);
@@ -156,7 +158,7 @@ static void run(void)
 			skb = (struct sk_buff *)due[i].handle;
 			enter_host(skb, devices[due[i].device], due[i].congestion_experienced);
 			nr_link_calls->delivered(nr_link, due[i].device, head,
-						 copy_head(skb, head), skb->len, now);
+						 copy_head(skb), skb->len, now);
 			__skb_queue_tail(&arrivals, skb);
 		}
 	}
@@ -202,10 +204,9 @@ static struct sk_buff *segments_of(struct sk_buff *skb)
 static void enqueue(struct sk_buff *skb, struct net_device *dev, u64 now)
 {
 	struct link_device *device = netdev_priv(dev);
-	u8 head[HEAD_BYTES_MAX];
 
 	dev_sw_netstats_tx_add(dev, 1, skb->len);
-	if (!nr_link_calls->enqueue(nr_link, device->number, (u64)skb, head, copy_head(skb, head),
+	if (!nr_link_calls->enqueue(nr_link, device->number, (u64)skb, head, copy_head(skb),
 				    skb->len, now))
 		on_lost((u64)skb);
 }

@@ -17,8 +17,6 @@ from ccu.spec.errors import RunFailed
 from ccu.testbeds import Host, Site, Testbed
 from ccu.traffic.flow import Flow
 
-# IPv4 and TCP headers with all options are 120 bytes at most (RFC 9293 section 3.1).
-SNAPLEN_BYTES = 128
 # The kernel's buffer while tcpdump waits for the CPU: 2 s at 250 000 packets per second.
 _BUFFER_KIB = 65_536
 # libpcap reads a block of the ring when it is full or 1 s old; SIGINT discards unread packets.
@@ -31,6 +29,7 @@ class Capture:
     role: str
     name: str
     """The role; if several hosts have it, further ones add the host's name."""
+    snaplen_bytes: int
     process: Process
 
     def record(self) -> dict[str, Any]:
@@ -39,7 +38,7 @@ class Capture:
             "host": self.host,
             "role": self.role,
             "file": f"raw/{self.name}.pcap",
-            "snaplen_bytes": SNAPLEN_BYTES,
+            "snaplen_bytes": self.snaplen_bytes,
             "packets_dropped_count": dropped_by_kernel(self.process.log.read_text())
             if self.process.log.exists()
             else None,
@@ -67,7 +66,8 @@ def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[
             if testbed.hosts[host]["interface"] is None:
                 continue
             name = role if host == hosts[0] else f"{role}-{host}"
-            captures.append(Capture(host, role, name, _tcpdump(site, testbed, host, name)))
+            process = _tcpdump(site, testbed, host, name)
+            captures.append(Capture(host, role, name, site.experiment.snaplen_bytes, process))
     for capture in captures:
         site.supervisor.wait_for(capture.process, partial(_listens, capture.process), "listening")
     return captures
@@ -75,7 +75,8 @@ def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[
 
 def _tcpdump(site: Site, testbed: Testbed, host: Host, name: str) -> Process:
     interface = testbed.hosts[host]["interface"]
-    arguments = [programs.require("tcpdump"), "-n", "-i", interface, "-s", str(SNAPLEN_BYTES)]
+    snaplen = str(site.experiment.snaplen_bytes)
+    arguments = [programs.require("tcpdump"), "-n", "-i", interface, "-s", snaplen]
     # -Z root: Debian's tcpdump would switch to user tcpdump, who cannot write to the run directory.
     arguments += ["-B", str(_BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"]
     arguments += ["-w", str(site.raw / f"{name}.pcap")]

@@ -10,8 +10,9 @@ from ccu.scenarios.load import most_packets
 from ccu.spec.experiment import Experiment
 from ddu.console.problems import refusal
 
-# 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs, of 68.
-_PACKET_BYTES = 2 * (144 + 84 / 2)
+# pcap's record header; and half as many ACKs as packets, of 68 bytes.
+_RECORD_BYTES = 16
+_ACKS_BYTES = (_RECORD_BYTES + 68) / 2
 # inet_diag's answer for a flow, and a row of the MAC's table.
 _SOCKET_SAMPLE_BYTES = 600
 _MAC_SAMPLE_BYTES = 500
@@ -34,7 +35,13 @@ def raw_bytes(experiment: Experiment, packets: float, lasts_s: float) -> float:
     if not experiment.capture:
         return of_mac
     of_sockets = socket_samples_per_s(experiment) * lasts_s * _SOCKET_SAMPLE_BYTES
-    return of_mac + of_sockets + packets * _PACKET_BYTES
+    return of_mac + of_sockets + packets * _packet_bytes(experiment)
+
+
+def _packet_bytes(experiment: Experiment) -> float:
+    """Return what a packet and its ACK are in the captures of both ends."""
+    kept = min(experiment.snaplen_bytes, experiment.mtu_bytes)
+    return 2 * (_RECORD_BYTES + kept + _ACKS_BYTES)
 
 
 def most_bytes(experiment: Experiment) -> float:

@@ -427,6 +427,11 @@ class Experiment(Value):
             switches=(Switch("--no-capture", False, "Capture no packets and sample no sockets."),),
         ),
     ] = True
+    snaplen_bytes: Annotated[
+        int,
+        Field(ge=68, le=65_535),
+        Option("Bytes of each packet in captures; the MTU or more: whole packets.", key="snaplen"),
+    ] = 128
     explain: Annotated[
         bool,
         Option(

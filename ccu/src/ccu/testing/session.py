@@ -20,7 +20,6 @@ from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds.virtual_time import kernel
 from ccu.testbeds.virtual_time.plan import (
-    CAPTURED_BYTES,
     SERVER_ADDRESS,
     SYSCTLS,
     TESTBED,
@@ -114,7 +113,7 @@ def _plan(
         "sysctls": SYSCTLS | {"net.ipv4.tcp_congestion_control": cc},
         "programs": [served, asked] if server else [asked],
         "capture": {
-            "bytes": CAPTURED_BYTES,
+            "bytes": experiment.snaplen_bytes,
             "files": {"server": "server.pcap", "ue": "ue.pcap"},
         },
         "limit_s": experiment.duration_s,

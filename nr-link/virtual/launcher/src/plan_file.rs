@@ -321,7 +321,7 @@ impl PlanFile {
             within(
                 "capture.bytes",
                 capture.bytes,
-                40..=256,
+                40..=65_535,
                 "Leave it out for 128",
             )?;
         }

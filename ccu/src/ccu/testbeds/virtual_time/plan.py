@@ -20,7 +20,6 @@ from ccu.traffic.flow import Flow
 FILE = "virtual-plan.json"
 TESTBED = "virtual"
 """The testbed that carries out plans with a link of nr-link's own model."""
-CAPTURED_BYTES = 128
 SERVER_ADDRESS = "10.45.0.1"
 BUILT_IN = "built-in"
 """The traffic program of nr-link, which kinds of traffic may use (`TrafficDriver.built_in`)."""
@@ -83,7 +82,7 @@ def plan_of(
     plan |= _traffic(experiment, flows)
     if roles := captures(experiment, flows):
         files = {host: capture_file(host, role) for host, role in roles.items()}
-        plan["capture"] = {"bytes": CAPTURED_BYTES, "files": files}
+        plan["capture"] = {"bytes": experiment.snaplen_bytes, "files": files}
     if hosts := sampled(experiment, flows):
         plan["sockets"] = {
             "interval_ms": experiment.socket_interval_ms,

@@ -168,7 +168,7 @@ def _records(
                 "host": host,
                 "role": role,
                 "file": f"raw/{plan.capture_file(host, role)}",
-                "snaplen_bytes": plan.CAPTURED_BYTES,
+                "snaplen_bytes": experiment.snaplen_bytes,
                 "packets_dropped_count": 0,
             }
             for host, role in plan.captures(experiment, flows).items()
