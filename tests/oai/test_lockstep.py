@@ -103,6 +103,16 @@ def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
     assert leftovers(lockstep) == []
 
 
+def test_quic_runs_over_samples(lockstep: Ccu) -> None:
+    ran = lockstep.run("--scenario", "static", "--duration", "2s", flows="quic:newreno@0")
+    assert ran.code == 0, ran.printed
+    assert ran.manifest["verdict"] == "valid"
+    aligned = pd.read_parquet(analysed(ran) / "tables" / "aligned.parquet")
+    assert aligned["quic_cwnd_bytes"].max() > 12_000
+    assert aligned["goodput_bps"].max() > 1e6
+    assert leftovers(lockstep) == []
+
+
 def test_a_ue_that_leaves_is_named(daemon: Any, lockstep: Ccu) -> None:
     tag = daemon.faulty("fault-leaves", FAULT="leaves")
     ran = lockstep.run("--oai-version", tag, "--scenario", "static", "--duration", "20s")
