@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, invalid, refusal
 from ddu.console.suggestions import unknown
 from ddu.console.validation import invalid_values
-from ddu.metrics.catalogue import numbers
+from ddu.metrics.catalogue import is_open, numbers
 from ddu.tables.columns import column, written_names
 
 ABOUT = 0.2
@@ -101,7 +101,7 @@ class Check(_Value):
     @field_validator("metric")
     @classmethod
     def _is_known(cls, name: str | None) -> str | None:
-        if name is not None and name not in numbers():
+        if name is not None and name not in numbers() and not is_open(name):
             raise InvalidValue(unknown("metric", name, numbers(), "see docs/metrics.md"))
         return name
 
