@@ -18,7 +18,7 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: announce dist help demo test test-kernels test-oai-real build kernel setup check format bench faults fuzz audit sbom train lock install clean
+.PHONY: announce dist site help demo test test-kernels test-oai-real build kernel setup check format bench faults fuzz audit sbom train lock install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
@@ -107,6 +107,9 @@ format: ## format every file
 
 dist: build kernel ## build the wheels over5g and over5g-kernel into dist/ (docs/releases.md)
 	packaging/wheels dist
+
+site: setup ## build the site of docs/ into site/ (also to be read from a disk)
+	packaging/site/build site
 
 train: setup ## train a learned congestion control again (AGENT=orca or deepcc; 3 GB of packages, 3 minutes of CPU)
 	@[ -x .tools/training/bin/python ] || .tools/uv/bin/uv venv --quiet --python "$$(command -v python3)" .tools/training

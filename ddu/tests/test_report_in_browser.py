@@ -6,29 +6,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Request, sync_playwright
+from playwright.sync_api import Browser
 
 from ddu.api import analyze
+from testsupport.browser import ANSWER_WITHIN_MS, TOO_WIDE, chromium, complaints_of
 from testsupport.foreign_logs import full_run
 from testsupport.synthetic_run import steady
 
-PROGRAMS = ("chromium", "google-chrome", "google-chrome-stable")
-"""Ubuntu's chromium is a snap, which sees no file outside of its user's home."""
-ARGUMENTS = (
-    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update"
-    " --disable-sync --no-first-run"
-)
-ANSWER_WITHIN_MS = 300_000
-
 DRAWN = 'html[data-figures="drawn"]'
 LINES = 'document.querySelectorAll(".live .scatterlayer .trace path").length'
-TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 CUT = "[...document.querySelectorAll('.sheet')].filter(e => e.scrollWidth > e.clientWidth).length"
 SMALLEST_PX = (
     "Math.min(...[...document.querySelectorAll('main *')].filter(e => e.childNodes.length && "
@@ -60,15 +51,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser, whose pages share nothing with each other."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        pytest.skip("no Chromium here; setup/system-packages test installs it on Debian")
-    with (
-        sync_playwright() as playwright,
-        playwright.chromium.launch(
-            executable_path=program, args=ARGUMENTS.split(), timeout=ANSWER_WITHIN_MS
-        ) as browser,
-    ):
+    with chromium() as browser:
         yield browser
 
 
@@ -77,23 +60,10 @@ def browser() -> Iterator[Browser]:
 def test_no_complaint_and_every_figure_drawn(
     report: Path, browser: Browser, width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    complaints: list[str] = []
-
-    def hear(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            complaints.append(message.text)
-
-    def see(request: Request) -> None:
-        if not request.url.startswith(("data:", "file:", "blob:")):
-            complaints.append(f"asks the network for {request.url}")
-
     page = browser.new_page(
         viewport={"width": width, "height": 900}, is_mobile=width < 600, color_scheme=scheme
     )
-    page.set_default_timeout(ANSWER_WITHIN_MS)
-    page.on("console", hear)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", see)
+    complaints = complaints_of(page)
     page.goto(report.resolve().as_uri())
     page.wait_for_selector(DRAWN, state="attached")
     asked = [LINES, TOO_WIDE, SMALLEST_PX, VERDICT_Y, IMAGES, CUT]
