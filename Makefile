@@ -108,7 +108,7 @@ format: ## format every file
 dist: build kernel ## build the wheels over5g and over5g-kernel into dist/ (docs/releases.md)
 	packaging/wheels dist
 
-site: setup ## build the site of docs/ into site/ (also to be read from a disk)
+site: setup ## build the site of docs/ into site/, for a web server
 	packaging/site/build site
 
 train: setup ## train a learned congestion control again (AGENT=orca or deepcc; 3 GB of packages, 3 minutes of CPU)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the site needs beyond the pages of docs/: its navigation, links that leave docs/, the Python reference."""
+"""The rest of a site beside docs/: a navigation, links that leave docs/, the Python reference."""
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
 from pathlib import Path
@@ -49,8 +48,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links to files outside of docs/ lead to the repository; without its address they are text."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
+    """Let links that leave docs/ lead to the repository; without its address they are text."""
 
     def outside(link: re.Match[str]) -> str:
         place = _leaves(page.file.src_uri, link["target"])
@@ -67,5 +66,5 @@ def _leaves(page: str, target: str) -> str | None:
     """Return the place in the repository that a link leads to, if that is outside of docs/."""
     if "://" in target or target.startswith(("#", "mailto:")):
         return None
-    place = posixpath.normpath(posixpath.join("docs", os.path.dirname(page), target))
+    place = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), target))
     return None if place == "docs" or place.startswith("docs/") else place

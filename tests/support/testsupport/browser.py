@@ -37,8 +37,8 @@ def chromium() -> Iterator[Browser]:
         yield browser
 
 
-def complaints_of(page: Page) -> list[str]:
-    """Return a list that grows by each warning, error and request to a network of the page."""
+def complaints_of(page: Page, own: str = "file:") -> list[str]:
+    """Return a list that grows by each warning, error and request beyond its `own` address."""
     complaints: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
@@ -46,7 +46,7 @@ def complaints_of(page: Page) -> list[str]:
             complaints.append(message.text)
 
     def see(request: Request) -> None:
-        if not request.url.startswith(("data:", "file:", "blob:")):
+        if not request.url.startswith(("data:", "blob:", own)):
             complaints.append(f"asks the network for {request.url}")
 
     page.set_default_timeout(ANSWER_WITHIN_MS)
