@@ -36,6 +36,7 @@ test: build ## run every test (LANES="virtual rust": some of them)
 	setup/kernel
 	setup/system-packages test
 	setup/docker-compose
+	packaging/environment >/dev/null
 	.ci/test $(LANES)
 
 test-kernels: build ## test Reminis in Debian's own kernels in QEMU (KERNELS="6.1 6.12")
