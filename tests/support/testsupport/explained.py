@@ -26,6 +26,15 @@ _RECORD = struct.Struct("<IIII")
 _CLOCK_STEP_NS = 256
 """The step of the clock in virtual time."""
 
+_CAPACITIES = ("constant-100M", "cellular-4g")
+"""Scenarios without a radio."""
+_CELLS = {"corridor-fast": 7, "train": 7, "ping-pong": 7}
+"""Scenarios of several cells, and the seconds in which at least one handover takes place."""
+_CHANGES = {**_CELLS, "nsa-drive": 10, "mmwave-blockage": 6}
+"""The same, and those in which the leg of EN-DC or the beam changes."""
+_PRB = {"mmwave-blockage": "66"}
+_SCENARIOS = ("static", "rome-moderate", "highway", "indoor", "tunnel", *_CAPACITIES, *_CHANGES)
+
 
 @dataclass(frozen=True)
 class Captured:
@@ -43,13 +52,10 @@ class Captured:
 def arguments(seed: int) -> list[str]:
     """Return the flags of `ccu run` for a random experiment."""
     draw = random.Random(f"explained {seed}")
-    scenario = draw.choice(
-        ["static", "rome-moderate", "highway", "indoor", "constant-100M", "cellular-4g", "tunnel"]
-    )
-    has_radio = scenario not in ("constant-100M", "cellular-4g")
+    scenario = draw.choice(_SCENARIOS)
     flags = ["--scenario", scenario, draw.choice(["--dl", "--ul", "--bidir"])]
     traffic = draw.choice(["cubic", "bbr", "reno", "udp:2M"])
-    flags += ["--traffic" if ":" in traffic else "--cc", traffic, "--duration", "1s"]
+    flags += ["--traffic" if ":" in traffic else "--cc", traffic]
     flags += ["--seed", str(seed), "--rtt", f"{draw.choice([0, 7, 20, 60])}ms"]
     flags += ["--ues", str(draw.choice([1, 1, 1, 2, 3]))]
     flags += ["--buffer", f"{draw.choice([30, 200, 3200])}pkt"]
@@ -57,14 +63,18 @@ def arguments(seed: int) -> list[str]:
     flags += draw.choice(
         [[], [], ["--aqm", "codel"], ["--aqm", "pie"], ["--aqm", "dualpi2", "--ecn"]]
     )
-    if has_radio:
-        flags += ["--prb", str(draw.choice([24, 51, 106]))]
-        flags += ["--duplex", draw.choice(["DDDDDDDSUU", "DDDSU", "fdd"])]
-        flags += draw.choice([[], [], ["--rlc", "um"], ["--rlc", "am"]])
-        flags += draw.choice([[], [], ["--carriers", "2"]])
-        flags += draw.choice(
-            [[], [], ["--scheduler", "proportional_fair"], ["--scheduler", "max_ci"]]
-        )
+    if scenario in _CAPACITIES:
+        return [*flags, "--duration", "1s"]
+    flags += draw.choice([[], [], ["--rlc", "um"], ["--rlc", "am"]])
+    flags += draw.choice([[], [], ["--scheduler", "proportional_fair"], ["--scheduler", "max_ci"]])
+    if scenario in _CELLS:
+        flags += ["--handover", draw.choice(["a3", "cho", "daps", "ltm"])]
+    if scenario in _CHANGES:
+        return [*flags, "--prb", _PRB.get(scenario, "24"), "--duration", f"{_CHANGES[scenario]}s"]
+    flags += ["--prb", str(draw.choice([24, 51, 106])), "--duration", "1s"]
+    flags += ["--duplex", draw.choice(["DDDDDDDSUU", "DDDSU", "fdd"])]
+    flags += draw.choice([[], [], ["--carriers", "2"]])
+    flags += draw.choice([[], [], ["--drx", "interactive"], ["--drx", "nsa-low-band"]])
     return flags
 
 

@@ -91,11 +91,16 @@ class Delivered:
 
 
 def delivered(run: RunView) -> Delivered:
-    """Return the packets that were sent once and received."""
+    """Return the packets that were sent once, and received before the MAC's last interval ended:
+    of the time after it the capacity is not known."""
     flows = [flow for flow in run.flows if flow.flow.direction == run.direction]
+    at_ns = np.concatenate([flow.one_way_delay.utc_ns for flow in flows])
     delay_ms = np.concatenate([flow.one_way_delay.value_ms for flow in flows])
     ip_bytes = np.concatenate([flow.owd_ip_bytes for flow in flows])
-    return Delivered(ip_bytes.astype(np.int64), np.rint(delay_ms * _NS_PER_MS).astype(np.int64))
+    mac = run.mac_in_traffic
+    known = at_ns <= (0 if mac is None else (mac["utc_ns"] + mac["duration_ns"]).max())
+    delay_ns = np.rint(delay_ms[known] * _NS_PER_MS).astype(np.int64)
+    return Delivered(ip_bytes[known].astype(np.int64), delay_ns)
 
 
 def front_of(run: RunView) -> Front | None:
