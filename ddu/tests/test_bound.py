@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddu.metrics.declared.bound import Delivered, Front
+from ddu.flows.rtt import Samples
+from ddu.metrics.declared.bound import Delivered, Front, delivered
 
 INTERVAL_NS = 10_000_000
 PATH_NS = 3_000_000
@@ -68,13 +72,13 @@ def served(moments: list[tuple[int, int]], packets: list[Packet]) -> list[tuple[
     return delivered
 
 
-def front(moments: list[tuple[int, int]], delivered: Delivered) -> Front:
+def front(moments: list[tuple[int, int]], passed: Delivered) -> Front:
     count = moments[-1][0] // INTERVAL_NS + 1
     capacity = np.zeros(count, dtype=np.int64)
     for now, size in moments:
         capacity[now // INTERVAL_NS] += size
     begins = np.arange(count, dtype=np.int64) * INTERVAL_NS
-    least_ns, least_bytes = int(delivered.delay_ns.min()), int(delivered.ip_bytes.min())
+    least_ns, least_bytes = int(passed.delay_ns.min()), int(passed.ip_bytes.min())
     return Front.over(capacity, begins, begins + INTERVAL_NS, least_ns, least_bytes)
 
 
@@ -86,19 +90,19 @@ def test_no_schedule_is_above_the_front(gaps: list[tuple[int, int]], packets: li
     through = served(moments, packets)
     if not through:
         return
-    delivered = Delivered(*np.array(through, dtype=np.int64).T)
-    bound = front(moments, delivered)
-    assert delivered.total_bytes <= bound.most_bytes(delivered.mean_ns)
-    assert bound.least_ns(delivered.total_bytes) <= delivered.mean_ns
+    passed = Delivered(*np.array(through, dtype=np.int64).T)
+    bound = front(moments, passed)
+    assert passed.total_bytes <= bound.most_bytes(passed.mean_ns)
+    assert bound.least_ns(passed.total_bytes) <= passed.mean_ns
 
 
 def test_a_sender_that_knows_the_link_is_on_the_front() -> None:
     moments = [(number * INTERVAL_NS, 3000) for number in range(100)]
     packets = [Packet(now, 1500, 0, 0) for now, _ in moments for _ in range(2)]
-    delivered = Delivered(*np.array(served(moments, packets), dtype=np.int64).T)
-    bound = front(moments, delivered)
-    assert delivered.mean_ns == PATH_NS
-    assert delivered.total_bytes == bound.most_bytes(PATH_NS) == 300_000
+    passed = Delivered(*np.array(served(moments, packets), dtype=np.int64).T)
+    bound = front(moments, passed)
+    assert passed.mean_ns == PATH_NS
+    assert passed.total_bytes == bound.most_bytes(PATH_NS) == 300_000
     assert bound.most_bytes(PATH_NS - 1) == 0
 
 
@@ -112,3 +116,14 @@ def test_a_packet_after_an_outage_takes_as_long_as_its_capacity_took_to_come() -
     assert bound.most_bytes(PATH_NS) == 3750
     assert bound.most_bytes(PATH_NS + 97_000_000 * 250 // 4000) == 4000
     assert bound.least_ns(4500) == (3750 * 3_000_000 + 750 * 100_000_000) / 4500
+
+
+def test_what_arrives_after_the_last_known_capacity_is_not_counted() -> None:
+    flow: Any = SimpleNamespace(
+        flow=SimpleNamespace(direction="dl"),
+        one_way_delay=Samples(np.array([10, 15, 16]), np.array([1.0, 2.0, 3.0])),
+        owd_ip_bytes=np.array([100, 200, 400], dtype=np.uint32),
+    )
+    mac = pd.DataFrame({"utc_ns": [0, 10], "duration_ns": [10, 5]})
+    run: Any = SimpleNamespace(flows=[flow], direction="dl", mac_in_traffic=mac)
+    assert delivered(run).total_bytes == 300
