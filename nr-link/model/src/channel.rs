@@ -218,9 +218,23 @@ impl Channel {
         self.beams.len()
     }
 
+    /// Returns the beam that is observed.
+    pub fn beam(&self) -> usize {
+        self.beam
+    }
+
     /// Observes this beam from now on.
     pub fn use_beam(&mut self, beam: usize) {
         self.beam = beam;
+    }
+
+    /// Returns the beam whose SSB is strongest at `t` without fading; of equal ones, the first.
+    pub fn strongest_beam(&self, t: Nanos) -> usize {
+        let level_dbm = |beam: &usize| self.beam_levels(*beam, t).0;
+        let beams = (0..self.beams()).rev();
+        beams
+            .max_by(|a, b| level_dbm(a).total_cmp(&level_dbm(b)))
+            .unwrap_or(0)
     }
 
     /// Returns RSRP and SINR of a beam at `t` without fading, dBm and dB, as an average over the SSBs of one burst.
@@ -270,13 +284,17 @@ impl Channel {
         self.carrier_hz == other.carrier_hz
     }
 
-    /// Returns the power of one SSB at `t`, unfiltered, dBm per resource element.
+    /// Returns the power of the strongest beam's SSB at `t`, unfiltered, dBm per resource element: "the highest beam
+    /// measurement quantity value" (TS 38.331 clause 5.5.3.3).
     pub(crate) fn ssb_rsrp_dbm(&self, t: Nanos) -> f64 {
         let Some(position) = self.ticks.position(t) else {
             return NO_SIGNAL_DBM;
         };
         let faded = self.multipath.ssb_power(self.moment(position));
-        (self.served().levels.signal_dbm(position) + from_ratio(faded)).max(NO_SIGNAL_DBM)
+        let beams = self.beams.iter();
+        let levels_dbm = beams.map(|beam| beam.levels.signal_dbm(position));
+        let strongest_dbm = levels_dbm.fold(f64::NEG_INFINITY, f64::max);
+        (strongest_dbm + from_ratio(faded)).max(NO_SIGNAL_DBM)
     }
 
     /// Adds the power that is received at `t` in each group of PRBs that is `active`, mW per resource element.

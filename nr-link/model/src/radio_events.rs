@@ -27,6 +27,13 @@ pub enum EventKind {
         /// The cell.
         cell: usize,
     },
+    /// A UE that is not served, or in EN-DC served by LTE, reselects the cell that will serve it.
+    CellReselected {
+        /// The cell before.
+        cell: usize,
+        /// The cell from now on.
+        target: usize,
+    },
     /// A measurement event is fulfilled for its time to trigger, and the UE reports it.
     MeasurementReport {
         /// The serving cell.
@@ -103,7 +110,7 @@ pub enum EventKind {
     RadioLinkFailure {
         /// The serving cell; of a handover's failure, the source.
         cell: usize,
-        /// `t310`, `t304` (the execution of a handover failed) or `rlc` (no answer to a message).
+        /// `t310`, `t304` (the execution of a handover failed), `rlc` (no answer to a message) or `beam_failure_recovery`.
         cause: &'static str,
     },
     /// T311 expired before a cell could be selected; the search goes on.

@@ -11,6 +11,7 @@ mod measurements;
 mod prescribed;
 mod signalling;
 
-pub(crate) use connection::{Action, Connection, Data};
+pub(crate) use connection::{Action, Connection, Data, Service};
 pub(crate) use events::{Level, can_enter};
 pub(crate) use prescribed::Prescribed;
+pub(crate) use signalling::Air;

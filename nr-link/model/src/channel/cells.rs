@@ -63,7 +63,7 @@ fn check_coverage(channels: &[Vec<Channel>]) -> Result<(), Problem> {
             let t_s = tick as f64 * first.ticks.tick_s();
             let snr_db = best_snr_db(tick);
             Err(violation!(
-                "at {t_s:.1} s the UE's path leaves all cells: the best has a mean SNR of {snr_db:.0} dB, and the lowest MCS needs {LEAST_SNR_DB}",
+                "at {t_s:.1} s the UE's path leaves all cells: the best has a mean SNR of {snr_db:.1} dB, and the lowest MCS needs {LEAST_SNR_DB}",
                 "Place a cell there, or end the route before"
             )
             .at_key("radio.cells"))

@@ -14,6 +14,8 @@ const MS: Nanos = 1_000_000;
 const COUNTS: [u64; 8] = [1, 2, 3, 4, 5, 6, 8, 10];
 /// beamFailureRecoveryTimer (BeamFailureRecoveryConfig), ms.
 const RECOVERIES_MS: [u64; 8] = [10, 20, 40, 60, 80, 100, 150, 200];
+/// preambleTransMax (RACH-ConfigGeneric).
+const PREAMBLE_TRANSMISSIONS: [u64; 11] = [3, 4, 5, 6, 7, 8, 10, 20, 50, 100, 200];
 /// ssb-periodicityServingCell, ms.
 const SSB_PERIODS_MS: [u64; 6] = [5, 10, 20, 40, 80, 160];
 /// Periods of PRACH (TS 38.211 tables 6.3.3.2-2 to -4), ms.
@@ -29,6 +31,8 @@ pub(super) struct RawBeams {
     detection_timer_periods: u64,
     /// beamFailureRecoveryTimer, ms.
     recovery_timer_ms: u64,
+    /// preambleTransMax: with several cells, the link fails when so many preambles had no answer.
+    preamble_trans_max: u64,
     /// SINR of the serving beam below which a beam failure instance is indicated, dB (Q_out,LR).
     q_out_db: f64,
     /// RSRP that a candidate needs, dBm (rsrp-ThresholdSSB).
@@ -50,6 +54,7 @@ impl Default for RawBeams {
             instance_max_count: 3,
             detection_timer_periods: 4,
             recovery_timer_ms: 40,
+            preamble_trans_max: 10,
             q_out_db: -5.0,
             rsrp_threshold_dbm: -110.0,
             ssb_period_ms: 20,
@@ -69,6 +74,8 @@ pub struct BeamConfig {
     pub detection_timer: Nanos,
     /// beamFailureRecoveryTimer.
     pub recovery_timer: Nanos,
+    /// preambleTransMax.
+    pub preamble_trans_max: u64,
     /// Q_out,LR, dB.
     pub q_out_db: f64,
     /// rsrp-ThresholdSSB, dBm.
@@ -102,6 +109,11 @@ pub(super) fn beams(raw: RawBeams) -> Result<BeamConfig, Problem> {
         instance_max_count: one_of("instance_max_count", raw.instance_max_count, &COUNTS)?,
         detection_timer: periods * ssb_period,
         recovery_timer: one_of("recovery_timer_ms", raw.recovery_timer_ms, &RECOVERIES_MS)? * MS,
+        preamble_trans_max: one_of(
+            "preamble_trans_max",
+            raw.preamble_trans_max,
+            &PREAMBLE_TRANSMISSIONS,
+        )?,
         q_out_db: decibel("q_out_db", raw.q_out_db, -20.0..=20.0)?,
         rsrp_threshold_dbm: decibel("rsrp_threshold_dbm", raw.rsrp_threshold_dbm, -156.0..=-31.0)?,
         ssb_period,

@@ -21,6 +21,7 @@ use crate::mac::scheduler::Scheduler;
 use crate::mac::ue::Ue;
 use crate::packet::UePacket;
 use crate::radio_events::RadioEvent;
+use crate::rrc::Connection;
 use crate::samples::MacSample;
 use crate::time::Slot;
 use crate::{Direction, Nanos, Packet};
@@ -207,30 +208,13 @@ impl<T> RadioAccess<T> {
         let tick = self.next_tick;
         self.next_tick += 1;
         self.admit(start, ends);
+        for index in 0..self.ues.len() {
+            self.run_timers(index, start);
+        }
         self.run_connections(start);
-        for ue in &mut self.ues {
-            let (id, events) = (ue.id, &mut self.events);
-            ue.act(start, |at, change| events.push(change.event(at, id)));
-            if let Some(kind) = ue.change_beam(start) {
-                events.push(RadioEvent {
-                    time: start,
-                    ue: id,
-                    kind,
-                });
-            }
-            if let Some(change) = ue.change_leg(&self.cell, start) {
-                events.push(change.event(start, id));
-                if let LegChange::Leaves { .. } = change {
-                    for grants in &mut self.grants {
-                        grants.retain(|grant| grant.ue != id || ue.lose_grant(grant, start));
-                    }
-                }
-            }
-            if ue.serve_by_lte(&self.cell, start) {
-                ue.depart_downlink(&mut ends.to_ues);
-                ue.depart_uplink(&mut ends.from_gnb);
-            }
-            ue.measure(&self.cell, start, tick);
+        for index in 0..self.ues.len() {
+            self.run_ue(index, start, ends);
+            self.ues[index].measure(&self.cell, start, tick);
         }
         for index in 0..self.schedulers.len() {
             if let Some(slot) = self.cell.timing.slot_at(self.carrier(index), tick) {
@@ -260,6 +244,43 @@ impl<T> RadioAccess<T> {
         }
         if self.explains {
             self.explain_slot(start, tick);
+        }
+    }
+
+    /// Runs the timers of a UE up to a slot that starts at `now`.
+    fn run_timers(&mut self, index: usize, now: Nanos) {
+        let (ue, events) = (&mut self.ues[index], &mut self.events);
+        let connection = self.mobiles.get(index).map(|mobile| &mobile.connection);
+        let moves = connection.is_some_and(Connection::is_changing);
+        ue.act(now, moves, |at, ue, cell, change| {
+            events.push(change.event(at, ue, cell));
+        });
+    }
+
+    /// Runs the beam and the leg of a UE up to a slot that starts at `now`.
+    fn run_ue(&mut self, index: usize, now: Nanos, ends: &mut Endpoints<T>) {
+        let (ue, events) = (&mut self.ues[index], &mut self.events);
+        let id = ue.id;
+        if let Some(kind) = ue.change_beam(now) {
+            events.push(RadioEvent {
+                time: now,
+                ue: id,
+                kind,
+            });
+        }
+        if let Some(change) = ue.change_leg(&self.cell, now) {
+            events.push(change.event(now, id));
+            if let LegChange::Leaves { .. } = change {
+                for grants in &mut self.grants {
+                    grants.retain(|grant| grant.ue != id || ue.lose_grant(grant, now));
+                }
+            }
+        }
+        self.follow_service(index, now);
+        let ue = &mut self.ues[index];
+        if ue.serve_by_lte(&self.cell, now) {
+            ue.depart_downlink(&mut ends.to_ues);
+            ue.depart_uplink(&mut ends.from_gnb);
         }
     }
 

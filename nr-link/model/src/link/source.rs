@@ -128,7 +128,9 @@ impl Source {
 
     /// Returns what is allowed and most likely a mistake: measurement events that the scenario's levels never fulfil.
     pub fn warnings(&self, config: &ResolvedConfig) -> Vec<Problem> {
-        let (Self::Radio(radios), Some(radio)) = (self, &config.radio) else {
+        let (Self::Radio(radios) | Self::DualConnectivity { radio: radios, .. }, Some(radio)) =
+            (self, &config.radio)
+        else {
             return Vec::new();
         };
         let handover = &radio.handover;
@@ -281,15 +283,6 @@ fn radios(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<UeRadio
         .at_key("radio.handover")
         .or_in_file(&config.file));
     }
-    let several = scenarios.iter().any(|one| one.cells().len() > 1);
-    if several && (radio.drx.is_some() || radio.rrc.is_some()) {
-        return Err(violation!(
-            "radio.drx and radio.rrc are modelled in one cell only, and the scenario has several",
-            "Leave them out, or choose a scenario with one cell"
-        )
-        .at_key("radio.drx")
-        .or_in_file(&config.file));
-    }
     if let Some(drx) = &radio.drx
         && !drx::reaches(drx, &Timing::new(radio))
     {
@@ -317,15 +310,16 @@ fn lte_legs(
     scenarios: &[Scenario],
     config: &ResolvedConfig,
 ) -> Result<Vec<Option<LteLeg>>, Problem> {
+    let is_daps = config.radio()?.handover.kind == HandoverKind::Daps;
     let legs = scenarios.iter().enumerate().map(|(ue, scenario)| {
         let leg = scenario.lte.as_ref();
-        if leg.is_some() && scenario.cells().len() > 1 {
+        if leg.is_some() && scenario.cells().len() > 1 && is_daps {
             return Err(violation!(
-                "an LTE leg is modelled beside one NR cell only, and there are several",
-                "Leave out lte or radio.cells"
+                "DAPS is a handover of the master cell group, which is LTE's in this scenario: its NR cells are secondary ones",
+                "Choose a3, cho or ltm, which change the secondary cell"
             )
-            .at_key("lte")
-            .or_in_file(&config.ues[ue].scenario));
+            .at_key("radio.handover.kind")
+            .or_in_file(&config.file));
         }
         let leg = leg.map(|leg| LteLeg::new(scenario, leg, seed(scenario, config, ue)));
         leg.transpose()

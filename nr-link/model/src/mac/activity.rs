@@ -4,7 +4,7 @@
 use super::drx::{self, Drx};
 use super::rrc_state::{self, Rrc, RrcState};
 use crate::config::{DrxConfig, PerDirection, RadioConfig};
-use crate::ids::UeId;
+use crate::ids::{CellId, UeId};
 use crate::radio_events::{EventKind, RadioEvent};
 use crate::time::Nanos;
 
@@ -35,8 +35,8 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// Returns the event for the log.
-    pub fn event(self, time: Nanos, ue: UeId) -> RadioEvent {
+    /// Returns the event for the log, of a UE that is in a cell.
+    pub fn event(self, time: Nanos, ue: UeId, cell: CellId) -> RadioEvent {
         let kind = match self {
             Self::Drx(drx::Change::Ended(_)) => EventKind::DrxEnd {},
             Self::Drx(drx::Change::Cycle(cycle)) => EventKind::DrxStart {
@@ -44,7 +44,7 @@ impl Change {
             },
             Self::Rrc(rrc_state::Change::Paging) => EventKind::Paging {},
             Self::Rrc(rrc_state::Change::RandomAccess) => EventKind::RandomAccess {
-                cell: 0,
+                cell: cell.0,
                 attempt: 1,
             },
             Self::Rrc(rrc_state::Change::State(state)) => EventKind::RrcState {
@@ -79,6 +79,16 @@ impl Activity {
 
     pub fn state(&self) -> RrcState {
         self.rrc.as_ref().map_or(RrcState::Connected, Rrc::state)
+    }
+
+    /// Starts over in a cell that serves the UE from `now` on: a handover resets MAC, which stops all timers (TS 38.321 clause
+    /// 5.12), and the PDCCH that ends the access indicates a new transmission (clause 5.7). The gNB counts the time without
+    /// data from here.
+    pub fn enter_cell(&mut self, now: Nanos) {
+        self.drx = self.config.map(|config| Drx::new(config, now));
+        if let Some(rrc) = &mut self.rrc {
+            rrc.keep(now);
+        }
     }
 
     /// Runs the timers up to a slot that starts at `now`; calls `log` with what changed.

@@ -59,6 +59,21 @@ impl Beams {
         }
     }
 
+    /// Starts over in a cell that the UE entered by this beam.
+    pub fn enter_cell(&mut self, beam: usize) {
+        *self = Self {
+            serving: beam,
+            ..Self::new(self.config, self.slot)
+        };
+    }
+
+    /// Returns whether recovery has failed by `now`: the UE found no candidate until it had sent preambleTransMax preambles,
+    /// and MAC indicates "a Random Access problem to upper layers" (TS 38.321 clause 5.1.4).
+    pub fn has_given_up(&self, now: Nanos) -> bool {
+        let tries = self.config.preamble_trans_max * self.config.prach_period;
+        matches!(self.state, State::Failed(since) if since + tries <= now)
+    }
+
     /// Returns the serving beam.
     pub fn serving(&self) -> usize {
         self.serving

@@ -80,6 +80,13 @@ impl Rrc {
         self.state
     }
 
+    /// Keeps a connected UE so at `now`, as data would.
+    pub fn keep(&mut self, now: Nanos) {
+        if self.state == RrcState::Connected {
+            self.last_data = now;
+        }
+    }
+
     /// Runs what happens until a slot that starts at `now`; `waiting` is whether a direction has data. Returns what
     /// changed.
     pub fn advance(&mut self, now: Nanos, waiting: PerDirection<bool>) -> Option<Change> {

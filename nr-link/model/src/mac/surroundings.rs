@@ -59,6 +59,20 @@ impl Surroundings {
         &self.channels[cell.0]
     }
 
+    /// Observes a cell over this beam from now on.
+    pub fn use_beam(&mut self, cell: CellId, beam: usize) {
+        for channel in &mut self.channels[cell.0] {
+            channel.use_beam(beam);
+        }
+    }
+
+    /// Selects the beam by which the UE enters a cell at `t`, that of the strongest SSB (TS 38.321 clause 5.1.2); returns it.
+    pub fn aim(&mut self, cell: CellId, t: Nanos) -> usize {
+        let beam = self.channels[cell.0][0].strongest_beam(t);
+        self.use_beam(cell, beam);
+        beam
+    }
+
     /// Adds the neighbours' interference at `t` to what the UE observes of its serving cell.
     pub fn interfere(
         &mut self,

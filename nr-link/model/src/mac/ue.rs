@@ -10,6 +10,7 @@ use super::grants::BufferStatus;
 use super::lte_leg::Legs;
 use super::power::Power;
 use super::report::Report;
+use super::rrc_state::RrcState;
 use super::serving::Serving;
 use super::surroundings::Surroundings;
 use crate::Direction;
@@ -19,6 +20,7 @@ use crate::delays::Part;
 use crate::ids::{CarrierId, CellId, UeId};
 use crate::radio_events::EventKind;
 use crate::rlc::Buffer;
+use crate::rrc::Service;
 use crate::scenario::Leg;
 use crate::time::Nanos;
 
@@ -136,6 +138,7 @@ impl<T> Ue<T> {
 
     /// Runs beam management and recovery up to a slot that starts at `now`; returns what happened.
     pub fn change_beam(&mut self, now: Nanos) -> Option<EventKind> {
+        let cell = self.cell?;
         let beams = self.beams.as_deref_mut()?;
         let channel = &self.serving[0].channel;
         let measured = beams.measures(now).then(|| {
@@ -151,10 +154,25 @@ impl<T> Ue<T> {
         });
         let event = beams.advance(now, measured)?;
         let beam = beams.serving();
+        self.use_beam(cell, beam);
+        Some(event)
+    }
+
+    fn use_beam(&mut self, cell: CellId, beam: usize) {
         for serving in &mut self.serving {
             serving.channel.use_beam(beam);
         }
-        Some(event)
+        self.surroundings.use_beam(cell, beam);
+    }
+
+    /// Returns how the network serves the UE.
+    pub fn service(&self) -> Service {
+        let state = self.activity.as_ref().map(Activity::state);
+        match state.unwrap_or(RrcState::Connected) {
+            RrcState::Connected if self.is_on_nr() => Service::Active,
+            RrcState::Inactive => Service::Suspended,
+            RrcState::Connected | RrcState::Idle => Service::Released,
+        }
     }
 
     /// Returns whether the UE is in RRC_CONNECTED.
@@ -190,16 +208,22 @@ impl<T> Ue<T> {
         self.activity.as_mut().and_then(Activity::drx)
     }
 
-    /// Runs timers of RLC, DRX and RRC up to a slot that starts at `now`; calls `log` with what changed, and when.
-    pub fn act(&mut self, now: Nanos, log: impl FnMut(Nanos, Change)) {
+    /// Runs timers of RLC, DRX and RRC up to a slot that starts at `now`; calls `log` with what changed, and when. `moves`:
+    /// the gNB keeps the UE connected, as it hands it over.
+    pub fn act(
+        &mut self,
+        now: Nanos,
+        moves: bool,
+        mut log: impl FnMut(Nanos, UeId, CellId, Change),
+    ) {
         self.dl.rlc.advance(now);
         self.ul.rlc.advance(now);
-        if let Some(activity) = &mut self.activity {
+        if let (Some(activity), Some(cell)) = (&mut self.activity, self.cell) {
             let waiting = PerDirection {
-                dl: !self.dl.rlc.is_idle(),
+                dl: moves || !self.dl.rlc.is_idle(),
                 ul: !self.ul.rlc.is_idle(),
             };
-            activity.advance(now, waiting, log);
+            activity.advance(now, waiting, |at, change| log(at, self.id, cell, change));
         }
     }
 
@@ -223,14 +247,40 @@ impl<T> Ue<T> {
     /// Ends the service by a cell: what was in transmission is gone, and the gNB knows of no data.
     pub fn leave(&mut self, radio: &RadioConfig) {
         if let Some(cell) = self.cell.take() {
+            self.surroundings.use_beam(cell, 0); // a neighbour from now on
             self.start_over(radio, cell);
         }
     }
 
-    /// Begins the service by a cell.
-    pub fn join(&mut self, radio: &RadioConfig, cell: CellId) {
+    /// Begins the service by a cell at `now`, over the beam by which the UE entered it.
+    pub fn join(&mut self, radio: &RadioConfig, cell: CellId, now: Nanos) {
+        self.camp(radio, cell);
+        self.enter_cell(now);
+    }
+
+    /// Camps on a cell, which does not serve the UE.
+    pub fn camp(&mut self, radio: &RadioConfig, cell: CellId) {
         self.start_over(radio, cell);
         self.cell = Some(cell);
+    }
+
+    /// Is served again by its cell from `now` on.
+    pub fn resume(&mut self, now: Nanos) {
+        if let Some(cell) = self.cell {
+            let beam = self.surroundings.aim(cell, now);
+            self.use_beam(cell, beam);
+            self.enter_cell(now);
+        }
+    }
+
+    fn enter_cell(&mut self, now: Nanos) {
+        if let Some(activity) = &mut self.activity {
+            activity.enter_cell(now);
+        }
+        let beam = self.primary().channel.beam();
+        if let Some(beams) = &mut self.beams {
+            beams.enter_cell(beam);
+        }
     }
 
     fn start_over(&mut self, radio: &RadioConfig, cell: CellId) {

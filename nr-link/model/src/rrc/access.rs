@@ -6,7 +6,6 @@ use super::signalling::{Air, Fate, Kind, Message};
 use crate::Nanos;
 use crate::config::{Handover, HandoverKind};
 use crate::ids::{CarrierId, CellId};
-use crate::mac::cell::Cell;
 
 /// T_margin of TS 38.133 clause 6.1.1.2: reception of the SSB to the end, and its processing.
 const MARGIN: Nanos = 2_000_000;
@@ -29,7 +28,9 @@ pub(super) struct Access {
     pub source: CellId,
     pub target: CellId,
     pub cause: Cause,
-    /// When the source serves the UE no longer; with DAPS, when the execution began.
+    /// When the execution began.
+    pub began: Nanos,
+    /// When the source serves the UE no longer; with DAPS, when it fails.
     pub left: Nanos,
     /// When processing ends, and when random access begins.
     pub processed: Nanos,
@@ -67,7 +68,7 @@ impl Access {
         target: CellId,
         now: Nanos,
         config: &Handover,
-        cell: &Cell,
+        air: &mut Air,
     ) -> Self {
         // TS 38.133 clause 6.1.1.2: T_search is 0 for a known cell, and T_Δ ends with the first SSB.
         let processing = match config.kind {
@@ -85,7 +86,9 @@ impl Access {
         access.processed = processed;
         if is_ltm {
             // It knows the timing advance: without random access.
-            access.phase = Phase::Completing(Message::new(Kind::Completion, target, ready, cell));
+            air.surroundings.aim(target, now);
+            let completion = Message::new(Kind::Completion, target, ready, air.cell);
+            access.phase = Phase::Completing(completion);
         }
         access
     }
@@ -115,6 +118,7 @@ impl Access {
             source,
             target,
             cause,
+            began: now,
             left: now,
             processed: now,
             ready,
@@ -155,6 +159,7 @@ impl Access {
     }
 
     fn send_preamble(&mut self, now: Nanos, air: &mut Air) {
+        air.surroundings.aim(self.target, now);
         let timing = &air.cell.timing;
         let uplink = air.cell.uplink;
         let snr_db = air

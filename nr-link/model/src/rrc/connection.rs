@@ -4,8 +4,10 @@
 //! ```text
 //! connected ─ event ─▶ report ─▶ preparation ─▶ command ─▶ access to the target ─▶ connected
 //!     │                                            └─ conditional: kept until its condition ─┘
-//!     └─ T310, T304 or RLC give up ─▶ search ─▶ access to the selected cell ─▶ connected
+//!     └─ T310, T304, RLC or beam recovery give up ─▶ search ─▶ access to the selected cell ─▶ connected
 //! ```
+//!
+//! Without a connection that could be handed over, the UE reselects cells: see [`Service`].
 
 use super::access::{Access, Cause, Progress};
 use super::events::{Level, Trigger};
@@ -17,7 +19,6 @@ use super::signalling::{Air, Fate, Kind, Message};
 use crate::Nanos;
 use crate::config::{Event, Handover, HandoverKind};
 use crate::ids::{CellId, UeId};
-use crate::mac::cell::Cell;
 use crate::mac::surroundings::Surroundings;
 use crate::radio_events::{EventKind, RadioEvent};
 
@@ -34,6 +35,25 @@ pub(crate) enum Action {
     Leave(Data),
     /// The target serves the UE.
     Join(CellId, Data),
+    /// The UE is in another cell, and no cell serves it.
+    Reselect(CellId),
+    /// Its cell serves the UE again.
+    Resume,
+    /// The target fetches the data of a UE that was suspended in another cell, its anchor.
+    Fetch { anchor: CellId, target: CellId },
+}
+
+/// The service that the network gives to a UE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// RRC_CONNECTED on NR: the gNB hands the UE over.
+    Active,
+    /// RRC_INACTIVE: the UE reselects cells, and the gNB that served it last keeps its context and data (TS 38.300 clause
+    /// 9.2.2.1).
+    Suspended,
+    /// RRC_IDLE: the UE reselects cells, and the core keeps its data. Or in EN-DC, LTE alone serves it: the master node adds the
+    /// strongest NR cell later (TS 37.340 clause 10.2), and PDCP keeps the data.
+    Released,
 }
 
 /// The fate of the UE's data with it.
@@ -105,6 +125,9 @@ pub(crate) struct Connection {
     monitor: LinkMonitor,
     history: History,
     search: Option<Search>,
+    service: Service,
+    /// The cell that served the UE before it was suspended, and has its data.
+    anchor: Option<CellId>,
     events: Vec<RadioEvent>,
 }
 
@@ -134,6 +157,8 @@ impl Connection {
             monitor: LinkMonitor::new(config.failure),
             history: History::default(),
             search: None,
+            service: Service::Active,
+            anchor: None,
             events: Vec::new(),
             config: config.clone(),
             prescribed,
@@ -141,7 +166,7 @@ impl Connection {
     }
 
     /// Selects the strongest cell at the start, or the one that a drive began in.
-    pub fn select(&mut self, surroundings: &Surroundings) -> CellId {
+    pub fn select(&mut self, surroundings: &mut Surroundings) -> CellId {
         let rsrp = |cell: &CellId| surroundings.rsrp_dbm(*cell, 0);
         let strongest = self.measurements.cells().max_by(|a, b| {
             // Of equal cells, the first.
@@ -150,6 +175,7 @@ impl Connection {
         let first = self.prescribed.as_mut().and_then(Prescribed::first);
         self.serving = first.or(strongest).unwrap_or(CellId(0));
         self.served = true;
+        surroundings.aim(self.serving, 0);
         self.log(
             0,
             EventKind::CellSelected {
@@ -181,36 +207,128 @@ impl Connection {
     }
 
     /// Runs the slot that starts at `now`; calls `act` with each change for the UE's data.
-    pub fn run(
-        &mut self,
-        now: Nanos,
-        cell: &Cell,
-        surroundings: &mut Surroundings,
-        mut act: impl FnMut(Action),
-    ) {
-        if self
+    pub fn run(&mut self, now: Nanos, mut air: Air, mut act: impl FnMut(Action)) {
+        let surroundings = &mut *air.surroundings;
+        let measured = self
             .measurements
-            .run(now, |cell| surroundings.rsrp_dbm(cell, now))
-        {
+            .run(now, |cell| surroundings.rsrp_dbm(cell, now));
+        if self.service != Service::Active {
+            self.reselect(now, measured, surroundings, &mut act);
+            return;
+        }
+        if measured {
             self.evaluate(now, surroundings);
         }
         self.report_others(now);
-        let serving = self.serving;
-        if self.served
-            && self
-                .monitor
-                .run(now, || surroundings.downlink_sinr_db(serving, now))
-        {
+        if let Some(cause) = self.failure(now, &mut air) {
             match &mut self.step {
                 // With DAPS the UE goes on towards the target (TS 38.331 clause 5.3.10.3).
                 Step::Accessing(access) => {
                     access.left = now;
                     self.leave(Data::Stays, &mut act);
                 }
-                _ => self.fail(now, "t310", None, &mut act),
+                _ => self.fail(now, cause, None, &mut act),
             }
         }
-        self.step(now, &mut Air { cell, surroundings }, &mut act);
+        self.step(now, &mut air, &mut act);
+    }
+
+    /// Returns the cause of a radio link failure, if there is one (TS 38.331 clause 5.3.10.3).
+    fn failure(&mut self, now: Nanos, air: &mut Air) -> Option<&'static str> {
+        if !self.served {
+            return None;
+        }
+        let (serving, surroundings) = (self.serving, &mut *air.surroundings);
+        let sinr_db = || surroundings.downlink_sinr_db(serving, now);
+        if self.monitor.run(now, sinr_db) {
+            return Some("t310");
+        }
+        let beam_is_lost = air.beams.is_some_and(|beams| beams.has_given_up(now));
+        beam_is_lost.then_some("beam_failure_recovery")
+    }
+
+    /// Returns whether a handover or re-establishment is under way.
+    pub fn is_changing(&self) -> bool {
+        !matches!(self.step, Step::Connected)
+    }
+
+    /// Follows the network's service to the UE, which is this one from now on.
+    pub fn follow(&mut self, service: Service, mut act: impl FnMut(Action)) {
+        let before = std::mem::replace(&mut self.service, service);
+        if before == Service::Active && service != Service::Active {
+            self.release(&mut act);
+            self.anchor = Some(self.serving);
+        }
+        match service {
+            Service::Suspended => {}
+            Service::Released => self.anchor = None,
+            Service::Active if before == Service::Active => {}
+            Service::Active => {
+                self.monitor.restart();
+                act(Action::Resume);
+                let target = self.serving;
+                if let Some(anchor) = self.anchor.take().filter(|&anchor| anchor != target) {
+                    act(Action::Fetch { anchor, target });
+                }
+            }
+        }
+    }
+
+    /// Ends what is under way: the UE resets MAC and releases what it was configured to measure and to execute (TS 38.331
+    /// clause 5.3.8.3). In EN-DC LTE may serve it in the middle of a change of the secondary cell.
+    fn release(&mut self, act: &mut impl FnMut(Action)) {
+        match std::mem::replace(&mut self.step, Step::Connected) {
+            Step::Accessing(access) if !self.served => self.enter(access.target, access.cause, act),
+            Step::Searching(_) => self.enter(self.serving, Cause::Reestablishment, act),
+            _ => self.forget(),
+        }
+        self.search = None;
+    }
+
+    /// Camps on the cell that ranks highest (TS 38.304 clause 5.2.4.6): Rn = Qmeas,n − Qoffset above Rs = Qmeas,s + Qhyst, with
+    /// the hysteresis of events as Qhyst and Treselection 0. A drive prescribes it instead.
+    fn reselect(
+        &mut self,
+        now: Nanos,
+        measured: bool,
+        surroundings: &mut Surroundings,
+        act: &mut impl FnMut(Action),
+    ) {
+        let highest = match &mut self.prescribed {
+            Some(prescribed) => prescribed.due(now),
+            None if measured => self.highest_ranking(surroundings),
+            None => None,
+        };
+        let Some(target) = highest.filter(|&cell| cell != self.serving) else {
+            return;
+        };
+        surroundings.aim(target, now);
+        let cell = std::mem::replace(&mut self.serving, target).0;
+        self.log(
+            now,
+            EventKind::CellReselected {
+                cell,
+                target: target.0,
+            },
+        );
+        act(Action::Reselect(target));
+    }
+
+    fn highest_ranking(&self, surroundings: &Surroundings) -> Option<CellId> {
+        let rank = |cell: CellId| {
+            let kept_db = if cell == self.serving {
+                self.config.hysteresis_db
+            } else {
+                0.0
+            };
+            let level_dbm = self.measurements.rsrp_dbm(cell);
+            level_dbm.map(|dbm| dbm + surroundings.offset_db(cell) + kept_db)
+        };
+        let cells = self.measurements.cells();
+        let ranked = cells.filter_map(|cell| rank(cell).map(|rank| (cell, rank)));
+        ranked
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(cell, _)| cell)
     }
 
     /// Evaluates all events with new measurements.
@@ -303,6 +421,9 @@ impl Connection {
             return;
         }
         self.log_report(now, self.trigger.event, Some(target));
+        if let Some(drx) = air.drx() {
+            drx.request();
+        }
         let report = Message::new(Kind::Report, self.serving, now, air.cell);
         self.step = Step::Reporting { report, target };
     }
@@ -354,7 +475,7 @@ impl Connection {
     }
 
     /// Begins the access to the target; with DAPS the source serves on.
-    fn execute(&mut self, now: Nanos, target: CellId, air: &Air, act: &mut impl FnMut(Action)) {
+    fn execute(&mut self, now: Nanos, target: CellId, air: &mut Air, act: &mut impl FnMut(Action)) {
         self.log(
             now,
             EventKind::HandoverStart {
@@ -366,7 +487,7 @@ impl Connection {
         if self.config.kind != HandoverKind::Daps {
             self.leave(self.data_at_execution(), act);
         }
-        let access = Access::by_handover(self.serving, target, now, &self.config, air.cell);
+        let access = Access::by_handover(self.serving, target, now, &self.config, air);
         self.step = Step::Accessing(access);
     }
 
@@ -438,7 +559,7 @@ impl Connection {
                         target,
                         handover: self.config.kind.name(),
                         interruption_ns,
-                        processing_ns: access.processed - access.left,
+                        processing_ns: access.processed - access.began,
                         synchronisation_ns: access.ready - access.processed,
                         access_ns: now - access.ready,
                         ping_pong,
@@ -467,18 +588,25 @@ impl Connection {
             }
         }
         self.leave(Data::Stays, act); // with DAPS
-        self.serving = access.target;
+        self.enter(access.target, access.cause, act);
+    }
+
+    /// Lets the target serve the UE.
+    fn enter(&mut self, target: CellId, cause: Cause, act: &mut impl FnMut(Action)) {
+        self.serving = target;
         self.served = true;
         self.step = Step::Connected;
+        self.forget();
+        self.monitor.restart();
+        act(Action::Join(target, self.data_at_completion(cause)));
+    }
+
+    /// Forgets what was measured and prepared for the cell that served the UE.
+    fn forget(&mut self) {
         self.prepared.clear();
         self.trigger.reset();
         self.condition.reset();
         self.reports.iter_mut().for_each(Trigger::reset);
-        self.monitor.restart();
-        act(Action::Join(
-            access.target,
-            self.data_at_completion(access.cause),
-        ));
     }
 
     fn fail(
@@ -528,6 +656,7 @@ impl Connection {
             .cells()
             .max_by(|a, b| level(a).total_cmp(&level(b)).then(b.0.cmp(&a.0)));
         let suitable = strongest.filter(|&cell| {
+            air.surroundings.aim(cell, now);
             air.surroundings.downlink_sinr_db(cell, now) >= self.config.failure.q_out_db
         });
         if let Some(target) = suitable {

@@ -6,8 +6,11 @@ use crate::Direction;
 use crate::config::Uplink;
 use crate::counters::MAX_ROUNDS;
 use crate::ids::{CarrierId, CellId};
+use crate::mac::activity::Activity;
 use crate::mac::adaptation::LOWEST;
+use crate::mac::beams::Beams;
 use crate::mac::cell::Cell;
+use crate::mac::drx::Drx;
 use crate::mac::surroundings::Surroundings;
 use crate::radio::decibel;
 use crate::time::{Nanos, Slot};
@@ -58,6 +61,11 @@ impl Kind {
         }
     }
 
+    /// Returns whether the sender waits for the UE's Active Time (TS 38.321 clause 5.7), which the access to a cell belongs to.
+    fn waits_for_active_time(self) -> bool {
+        matches!(self, Self::Command | Self::SwitchCommand)
+    }
+
     fn is_acknowledged_mode(self) -> bool {
         matches!(self, Self::Report | Self::Command)
     }
@@ -88,15 +96,28 @@ pub(super) struct Message {
     decoded: Option<Nanos>,
 }
 
-/// The cell and the channels that a message is sent over.
-pub(super) struct Air<'a> {
+/// The cell and the channels that a message is sent over, and the receiver's sleep.
+pub(crate) struct Air<'a> {
     pub cell: &'a Cell,
     pub surroundings: &'a mut Surroundings,
+    pub activity: Option<&'a mut Activity>,
+    pub beams: Option<&'a Beams>,
 }
 
 impl Air<'_> {
     fn uplink(&self) -> Uplink {
         self.cell.uplink
+    }
+
+    /// Returns the DRX timers, if the UE has DRX.
+    pub fn drx(&mut self) -> Option<&mut Drx> {
+        self.activity.as_deref_mut().and_then(Activity::drx)
+    }
+
+    fn listens(&self, now: Nanos) -> bool {
+        self.activity
+            .as_deref()
+            .is_none_or(|activity| activity.listens(now))
     }
 }
 
@@ -139,6 +160,14 @@ impl Message {
         if now < timing.start(PRIMARY, self.slot) {
             return Fate::Underway;
         }
+        if self.rounds == 0 {
+            if self.kind.waits_for_active_time() && !air.listens(now) {
+                self.slot = timing.next_downlink(now + 1);
+                return Fate::Underway;
+            }
+            self.keep_awake(now, air);
+        }
+        let timing = &air.cell.timing;
         self.transmissions += 1;
         self.rounds += 1;
         self.sinr += decibel::to_ratio(self.sinr_db(now, air));
@@ -174,6 +203,18 @@ impl Message {
             Direction::Uplink => timing.next_grant(ready),
         };
         Fate::Underway
+    }
+
+    /// "if the PDCCH indicates a new transmission (DL or UL): start or restart drx-InactivityTimer" (TS 38.321 clause 5.7). The
+    /// PDCCH of an uplink message is some slots before it, in which the UE is awake as its request is pending.
+    fn keep_awake(&self, now: Nanos, air: &mut Air) {
+        let pdcch_end = air.cell.timing.pdcch_end(PRIMARY, self.slot);
+        if let Some(drx) = air.drx() {
+            if self.kind == Kind::Report {
+                drx.report(now);
+            }
+            drx.new_transmission(now, pdcch_end);
+        }
     }
 
     fn sinr_db(&self, now: Nanos, air: &mut Air) -> f64 {

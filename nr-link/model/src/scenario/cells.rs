@@ -64,12 +64,6 @@ impl Radio {
 
     fn cell_rules(&self, duration_s: f64) -> Result<(), Violation> {
         let count = self.cells.len();
-        if count > 1 && !self.beams.is_empty() {
-            return Err(violation!(
-                "candidate beams are modelled in one cell only, and there are {count} cells",
-                "Leave out beams or cells"
-            ));
-        }
         if count > MOST_CELLS {
             return Err(violation!(
                 "there are {count} cells, and at most {MOST_CELLS} are allowed",

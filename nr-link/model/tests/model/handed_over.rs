@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Data over random handovers: in acknowledged mode with forwarding nothing is lost, repeated or reordered; otherwise what
-//! is lost is counted, and never more; and the parts of each packet's delay add up to it.
+//! is lost is counted, and never more; and the parts of each packet's delay add up to it. UEs sleep, are released, are
+//! served by LTE at times, and lose their beams, each in a part of the cases.
 
 use std::path::Path;
 
@@ -24,17 +25,34 @@ struct Case {
     fixed_mcs: bool,
     ues: usize,
     seed: u64,
-    /// The largest gap between packets.
+    /// The largest gap between packets, and the largest of the pauses between some of them.
     gap: Nanos,
+    pause: Nanos,
+    beside: Beside,
+}
+
+/// The features that a case has beside handovers.
+#[derive(Debug, Clone, Copy)]
+struct Beside {
+    drx: bool,
+    rrc: bool,
+    beams: bool,
+    lte: bool,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
+    let beside = any::<[bool; 4]>().prop_map(|[drx, rrc, beams, lte]| Beside {
+        drx,
+        rrc,
+        beams,
+        lte,
+    });
     let kind = prop_oneof![Just("a3"), Just("cho"), Just("ltm"), Just("daps")];
     let load = prop_oneof![Just(0.0), Just(0.7)];
     let data = (any::<bool>(), any::<bool>(), 0.0..30.0, 5.0..2000.0);
     let radio = (0.7..2.0, kind, load, any::<bool>(), 1..4usize);
-    let traffic = (any::<u64>(), 20_000..3 * MS);
-    (radio, data, traffic).prop_map(|(radio, data, (seed, gap))| {
+    let traffic = (any::<u64>(), 20_000..3 * MS, MS..SECOND);
+    (radio, data, traffic, beside).prop_map(|(radio, data, (seed, gap, pause), beside)| {
         let (cross_s, kind, load, fixed_mcs, ues) = radio;
         let (forwarding, acknowledged, delay_ms, mbps) = data;
         Case {
@@ -48,6 +66,11 @@ fn cases() -> impl Strategy<Value = Case> {
             ues,
             seed: seed % 1_000_000,
             gap,
+            pause,
+            beside: Beside {
+                lte: beside.lte && kind != "daps",
+                ..beside
+            },
         }
     })
 }
@@ -58,10 +81,20 @@ impl Case {
     fn config(&self) -> ResolvedConfig {
         let (delay_ms, mbps) = self.xn;
         let mode = if self.acknowledged { "am" } else { "um" };
+        let drx = match self.beside.drx {
+            true => {
+                "\n  drx: {on_duration_ms: 5, inactivity_ms: 8, long_cycle_ms: 80, short: {cycle_ms: 20, cycles: 2}}"
+            }
+            false => "",
+        };
+        let rrc = match self.beside.rrc {
+            true => "\n  rrc: {inactive: {after_s: 0.1}, idle: {after_s: 0.5, setup_ms: 50}}",
+            false => "",
+        };
         let radio = format!(
             "mcs_table: 64qam\n  neighbour_load: {}\n  rlc: {{mode: {mode}}}\n  handover: {{kind: {}, forwarding: {}, \
              time_to_trigger_ms: 40, filter_coefficient: 0, t_reordering_ms: 60, xn_delay_ms: {delay_ms}, \
-             xn_rate_mbps: {mbps}}}",
+             xn_rate_mbps: {mbps}}}{drx}{rrc}",
             self.load, self.kind, self.forwarding
         );
         let names = (1..=self.ues).map(|ue| format!("{{name: ue{ue}, addresses: [10.0.0.{ue}]}}"));
@@ -89,12 +122,28 @@ impl Case {
             });
             turns.collect::<Vec<_>>().join(", ")
         };
+        // At 1.2 s a candidate takes over; at 2.5 s none is left, and the link fails.
+        let beams = match self.beside.beams {
+            true => {
+                "  blockage: [{from_s: 1.2, to_s: 1.5, loss_db: 40}, {from_s: 2.5, to_s: 2.8, loss_db: 60}]\n\
+                     \x20 beams: [{loss_db: 8, blockage: [{from_s: 2.5, to_s: 2.8, loss_db: 60}]}]\n"
+            }
+            false => "",
+        };
+        let lte = match self.beside.lte {
+            true => {
+                "lte: {capacity: {dl: {constant_mbps: 12}, ul: {constant_mbps: 4}}, delay_ms: {dl: 15, ul: 20}, \
+                     interruption_ms: {5t4: 60, 4t5: 40}, changes: [{t_s: 1.7, to: lte}, {t_s: 2.3, to: nr}, \
+                     {t_s: 3.5, to: lte}, {t_s: 4.6, to: nr}]}\n"
+            }
+            false => "",
+        };
         let text = format!(
             "schema: rf-scenario/1\nname: crossings\nsummary: For a test.\nsources: [chosen]\nlicense: Apache-2.0\n\
              duration_s: 60\nat_end: stop\nradio:\n  ss_pbch_block_power_dbm: 10\n  level: {{path_loss_db: 0}}\n\
              \x20 noise: {{figure_db: 7}}\n  cells:\n\
              \x20 - level: {{path_loss_db: [{}]}}\n\
-             \x20 - level: {{path_loss_db: [{}]}}\n",
+             \x20 - level: {{path_loss_db: [{}]}}\n{beams}{lte}",
             losses(0),
             losses(1)
         );
@@ -131,7 +180,10 @@ fn run(case: &Case, explains: bool) -> Ran {
         let bytes = 40 + random(1460) as u32;
         link.enqueue(from, packet(bytes, entered.len() as u64), now);
         entered.push((from, bytes, now));
-        now += random(case.gap);
+        now += match random(100) {
+            0 => random(case.pause),
+            _ => random(case.gap),
+        };
     }
     link.advance(END + 5 * SECOND);
     let delivered = std::iter::from_fn(|| link.dequeue()).collect();

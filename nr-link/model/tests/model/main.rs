@@ -6,6 +6,7 @@ mod common;
 
 mod activity;
 mod beams;
+mod between_cells;
 mod bound;
 mod capacity;
 mod carriers;
