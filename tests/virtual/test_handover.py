@@ -4,45 +4,43 @@ packet's delay add up to what the captures show, also of packets that crossed Xn
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
-import yaml
 
+from testsupport.drives import HANDOVERS, driven, events, handovers
 from testsupport.explained import check
-from testsupport.prepared import command
 
-DRIVE = "time,active interface,handover type\n0,SA 5G,unknown\n1,SA 5G,5t5\n2,4G,5t4\n"
 KINDS: dict[str, dict[str, Any]] = {
-    **{kind: {"kind": kind} for kind in ("a3", "cho", "daps", "ltm")},
-    "a3 without forwarding": {"kind": "a3", "forwarding": False},
+    **{kind: {"handover": kind} for kind in ("a3", "cho", "daps", "ltm")},
+    "a3 without forwarding": {"handover": {"kind": "a3", "forwarding": False}},
+    "a3 with DRX": {"handover": "a3", "drx": "interactive"},
 }
+MOST_UES = 64
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_drive_is_driven_and_each_delay_explained(
     kernel: Path, name: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "drive.csv").write_text(DRIVE)
-    made = ("--name", "mine", "--output", str(tmp_path))
-    imported = command("ccu", "scenario", "import", "drive", str(tmp_path / "drive.csv"), *made)
-    assert imported.returncode == 0, imported.stderr
-    experiment = {
-        "cc": "cubic", "direction": "bidir", "prb": 24, "duration": "3s", "explain": True,
-        "testbed": "virtual", "scenario": str(tmp_path / "mine.yaml"), "handover": KINDS[name],
-    }  # fmt: skip
-    (tmp_path / "mine.experiment.yaml").write_text(yaml.safe_dump(experiment))
-    given = ("-f", str(tmp_path / "mine.experiment.yaml"), "--output", str(tmp_path / "runs"))
-    ran = command("ccu", "run", *given)
-    assert ran.returncode == 0, ran.stderr
-    (run,) = (tmp_path / "runs").iterdir()
+    run = driven(tmp_path, testbed="virtual", explain=True, **KINDS[name])
     assert check(run) > 1000
-    lines = (run / "raw" / "radio-events.jsonl").read_text().splitlines()
-    events = [json.loads(line) for line in lines]
-    complete = [one for one in events if one["kind"] == "handover_complete"]
-    assert [(one["cell"], one["target"]) for one in complete] == [(2, 3), (3, 0)]
-    forwarded = [one for one in events if one["kind"] == "data_forwarded"]
-    discards = any(one["discarded_bytes"] > 0 for one in forwarded)
+    assert handovers(run, 0) == HANDOVERS
+    discards = any(one["discarded_bytes"] > 0 for one in events(run, "data_forwarded"))
     assert discards == (name == "a3 without forwarding")
+
+
+def test_64_ues_with_two_carriers_are_handed_over_with_their_data(
+    kernel: Path, tmp_path: Path
+) -> None:
+    run = driven(tmp_path, testbed="virtual", explain=True, ues=MOST_UES, carriers=2)
+    assert check(run) > 1000
+    for ue in range(MOST_UES):
+        assert handovers(run, ue) == HANDOVERS, f"UE {ue}"
+    forwarded = events(run, "data_forwarded")
+    assert {one["ue"] for one in forwarded} == set(range(MOST_UES))
+    mac = pd.read_csv(run / "raw" / "mac.csv")
+    assert mac["ue"].nunique() == MOST_UES
+    assert not mac[["mac_dl_rlc_loss_count", "mac_ul_rlc_loss_count"]].to_numpy().any()
