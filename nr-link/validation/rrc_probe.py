@@ -10,18 +10,18 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 import pandas as pd
 
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
-
 from ccu.scenarios import link_config, locate
 from ccu.scenarios.resolve import resolve
+from ddu.report.figure import Figure, Plot, Series
+from ddu.report.palette import sequence
+from ddu.report.svg import rendered
 
 ROOT = Path(__file__).parents[2]
 NETWORKS = {
@@ -30,6 +30,8 @@ NETWORKS = {
 }
 """The measurement that each setting follows, and an RTT of the path: the least RTTs agree."""
 LONGEST_S = 20
+MOST_MS = 1800
+"""The longest RTT that the figure shows."""
 CYCLES_MS = (10, 20, 32, 40, 60, 64, 70, 80, 128, 160, 256, 320, 512, 640, 1280, 2560)
 
 
@@ -80,17 +82,16 @@ def described(rows: pd.DataFrame) -> list[str]:
 
 def draw(all_rows: dict[str, tuple[pd.DataFrame, pd.DataFrame]], file: Path) -> None:
     """Write the figure: one panel for each network."""
-    plt.rcParams["svg.hashsalt"] = "rrc-probe"
-    figure, panels = plt.subplots(len(all_rows), 1, figsize=(8, 3 * len(all_rows)), sharex=True)
-    for axes, (setting, kinds) in zip(panels, all_rows.items(), strict=True):
-        for rows, label, colour in zip(kinds, ("RRC-Probe", "model"), ("C0", "C1"), strict=True):
-            axes.plot(rows["interval"], rows["rtt_ms"], ".", ms=2, color=colour, label=label)
-        axes.set(ylabel="RTT, ms", ylim=(0, 1800), title=setting)
-        axes.legend(loc="upper left", markerscale=4)
-    panels[-1].set(xlabel="idle time before the packet, s", xlim=(0, LONGEST_S))
-    figure.tight_layout()
-    file.parent.mkdir(exist_ok=True)
-    figure.savefig(file, metadata={"Date": None})
+    plots: list[Plot] = []
+    for setting, kinds in all_rows.items():
+        dots = []
+        for rows, name, colour in zip(kinds, ("RRC-Probe", "model"), sequence(2), strict=True):
+            shown = rows[(rows["interval"] < LONGEST_S) & (rows["rtt_ms"] < MOST_MS)]
+            points = shown["interval"].to_numpy(), shown["rtt_ms"].to_numpy(dtype="float64")
+            dots.append(Series(*points, colour, name, "dots", in_legend=not plots))
+        plots.append(Plot(dots, y_label="RTT (ms)", title=setting, y_from_zero=True))
+    plots[-1:] = [replace(plot, x_label="idle time before the packet (s)") for plot in plots[-1:]]
+    file.write_text(rendered(Figure(plots, 1, 260, shared_x=True)))
 
 
 def main() -> None:
