@@ -67,9 +67,9 @@
 #define REMINIS_DTT_FACTOR_DEFAULT_Q16 (3U << 15) /* 1.5, section 3.1 */
 #define REMINIS_DTT_FACTOR_MAX_Q16     (100U << 16)
 #define REMINIS_EXPONENT_MIN_Q24       (-31 * REMINIS_ONE_Q24)
-#define REMINIS_BASE_SAMPLES	       8  /* a d of fewer lowers the mean base in part only */
+#define REMINIS_BASE_SAMPLES	       8 /* a d of fewer lowers the mean base in part only */
 #define REMINIS_NEW_PATH_CWND	       (2 * REMINIS_MIN_CWND) /* CM cuts to its floor at once */
-#define REMINIS_NEW_PATH_SIS	       8 /* a queue left by a larger window is gone after two */
+#define REMINIS_NEW_PATH_SIS	       8  /* a queue left by a larger window is gone after two */
 #define REMINIS_CLOCK_DRIFT_SHIFT      13 /* 122 ppm: more than two clocks of 50 ppm differ by */
 
 /* Ablation switches; in brackets the paper's figure, or the source. */
