@@ -75,10 +75,11 @@ fn carry<T>(
     let arrives = now + legs.delay(direction);
     let mut left = u32::try_from(offered).unwrap_or(u32::MAX);
     let totals = &mut bearer.counters.totals;
-    let mut carried = 0;
+    let (mut carried, mut carried_sdu) = (0, 0);
     while let Some(payload) = bearer.rlc.fill(left, now) {
         left -= payload.bytes();
         carried += payload.bytes();
+        carried_sdu += payload.span.bytes();
         totals.scheduled_bytes += u64::from(payload.bytes());
         totals.bytes += u64::from(payload.bytes());
         totals.header_bytes += u64::from(payload.header_bytes);
@@ -88,13 +89,9 @@ fn carry<T>(
     }
     let is_empty = bearer.rlc.next_bytes(now) == 0;
     legs.take(direction, carried.into(), is_empty);
-    let used = if is_empty {
-        offered as f64
-    } else {
-        f64::from(carried)
-    };
+    let unused = if is_empty { f64::from(left) } else { 0.0 };
     bearer.counters.add_unused_capacity(Capacity {
-        bytes: used,
-        sdu_bytes: cell.ip_bytes(used),
+        bytes: f64::from(carried) + unused,
+        sdu_bytes: f64::from(carried_sdu) + cell.ip_bytes(unused),
     });
 }

@@ -70,7 +70,7 @@ fn taps_that_cannot_be_read_are_named_with_their_line() {
         ),
         (
             Some(&format!("{head}0.001,-5,1,0\n")),
-            "{}/taps.csv: -5 is not a delay between 0 and 100000 ns. Write",
+            "{}/taps.csv:3: -5 is not a delay between 0 and 100000 ns. Write",
         ),
     ];
     for (taps, expected) in cases {
