@@ -90,10 +90,17 @@ def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
     assert re.match(r"\d+\.\d% of the channel's energy comes later than the cyclic prefix", reason)
     mac = pd.read_parquet(run / "tables" / "mac.parquet")
     channel = pd.read_csv(run / "raw/oai/channel.csv")
-    # The SNR that the gNB's stand-in measured against the channel's, at the time of each report.
-    at = np.searchsorted(channel["utc_ns"], mac["utc_ns"] + mac["duration_ns"], side="right") - 1
-    off_db = (mac["mac_ul_snr_db"] - channel["sinr_db"].iloc[at].to_numpy()).abs()
-    assert off_db.median() < MARGIN_DB
+    # The SNR that the gNB's stand-in measured lies in the channel's range of the report's interval;
+    # when in it the report is written depends on the machine.
+    begin, end = mac["utc_ns"], mac["utc_ns"] + mac["duration_ns"]
+    of_report = [
+        channel.loc[channel["utc_ns"].between(*interval), "sinr_db"]
+        for interval in zip(begin, end, strict=True)
+    ]
+    above = mac["mac_ul_snr_db"] - [sinr_db.max() for sinr_db in of_report]
+    below = [sinr_db.min() for sinr_db in of_report] - mac["mac_ul_snr_db"]
+    assert np.maximum(above, below).median() < MARGIN_DB
+    assert mac["mac_ul_snr_db"].std() > 1
     assert mac["mac_dl_rounds_2_count"].sum() > 0
     assert mac["mac_dl_mcs"].max() > mac["mac_dl_mcs"].min() + 3
     assert channel["sinr_db"].std() > 1
