@@ -11,8 +11,9 @@ import pytest
 WITHOUT = """
 import sys
 from importlib import metadata
-installed = metadata.entry_points
-metadata.entry_points = lambda group: installed(group="" if group == GROUP else group)
+every = [entry for package in metadata.distributions() for entry in package.entry_points]
+others = metadata.EntryPoints(entry for entry in every if entry.group != GROUP)
+metadata.entry_points = lambda **chosen: others.select(**chosen)
 sys.argv = ["ccu", "run", "--dry-run", "--cc", "cubic"]
 from ccu.cli.main import main
 main()
