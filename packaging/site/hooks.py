@@ -35,10 +35,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
             sections.append((section["name"].capitalize(), []))
         elif (entry := _ENTRY.match(line)) and not _leaves(START, entry["target"]):
             sections[-1][1].append({entry["name"].removesuffix(".md"): entry["target"]})
-    first, *others = ({name: entries} for name, entries in sections)
-    for entries in first.values():
-        entries.insert(0, {"Overview": START})
-    config.nav = [first, *others, {"Python": PYTHON}]
+    sections[0][1].insert(0, {"Overview": START})
+    config.nav = [*({name: entries} for name, entries in sections), {"Python": PYTHON}]
     return config
 
 

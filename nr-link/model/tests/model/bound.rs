@@ -2,10 +2,10 @@
 //! The premise of the proof in docs/bound.md: whatever is sent, the packets of a UE that enter after one instant and leave
 //! before another have no more bytes than the capacity between both.
 
-use crate::common::{MS, capacity_scenario, flat, link, packet};
-use crate::explained::{Arrivals, arrivals, changed, changing, radios, surroundings, times};
+use crate::common::{capacity_scenario, flat, link};
+use crate::explained::{Arrivals, arrivals, changed, changing, play, radios, surroundings, times};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
+use nr_link_model::{Direction, Link, Nanos, ResolvedConfig, UeId};
 use proptest::prelude::*;
 
 /// Capacities are sums of fractions; mac.csv rounds them to bytes.
@@ -23,17 +23,8 @@ struct Passed {
 
 fn check(config: &ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {
     let mut link: Link<usize> = link(config, scenario);
+    play(&mut link, arrivals);
     let entered = times(arrivals);
-    for (number, &(_, bytes, down, ue)) in arrivals.iter().enumerate() {
-        let ue = UeId(ue % link.ues());
-        let from = if down {
-            Port::Core { ue }
-        } else {
-            Port::Ue(ue)
-        };
-        link.enqueue(from, packet(bytes, number), entered[number]);
-    }
-    link.advance(entered.last().expect("packets arrive") + 300 * MS);
     let mut passed = Vec::new();
     while let Some(delivery) = link.dequeue() {
         let number = delivery.packet.payload;

@@ -27,7 +27,22 @@ pub(super) fn arrivals() -> impl Strategy<Value = Arrivals> {
 /// A packet as it left: number, time, account.
 type Left = (usize, Nanos, Option<Box<Delays>>);
 
-/// Runs a link with these arrivals from 50 ms on, until 300 ms after the last; returns what was delivered.
+/// Runs a link with these arrivals from 50 ms on, until 300 ms after the last.
+pub(super) fn play(link: &mut Link<usize>, arrivals: &Arrivals) {
+    let entered = times(arrivals);
+    for (number, &(_, bytes, down, ue)) in arrivals.iter().enumerate() {
+        let ue = UeId(ue % link.ues());
+        let from = if down {
+            Port::Core { ue }
+        } else {
+            Port::Ue(ue)
+        };
+        link.enqueue(from, packet(bytes, number), entered[number]);
+    }
+    link.advance(entered.last().expect("packets arrive") + 300 * MS);
+}
+
+/// Returns what a link with these arrivals delivered.
 fn run(
     config: &ResolvedConfig,
     scenario: &Scenario,
@@ -38,19 +53,8 @@ fn run(
     if explains {
         link.explain();
     }
+    play(&mut link, arrivals);
     let mut left = Vec::new();
-    let mut now = 50 * MS;
-    for (number, &(gap, bytes, down, ue)) in arrivals.iter().enumerate() {
-        now += gap;
-        let ue = UeId(ue % link.ues());
-        let from = if down {
-            Port::Core { ue }
-        } else {
-            Port::Ue(ue)
-        };
-        link.enqueue(from, packet(bytes, number), now);
-    }
-    link.advance(now + 300 * MS);
     while let Some(delivery) = link.dequeue() {
         left.push((
             delivery.packet.payload,
