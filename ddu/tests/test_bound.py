@@ -15,9 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddu.flows.rtt import Samples
-from ddu.metrics.declared.bound import Delivered, Front, delivered
+from ddu.metrics.declared.bound import METRICS, Delivered, Front, delivered
+from ddu.metrics.views import RunView
 
 INTERVAL_NS = 10_000_000
+RUN: Any = None
+"""The bound asks nothing of the run but its flows and its MAC."""
 PATH_NS = 3_000_000
 
 
@@ -118,12 +121,42 @@ def test_a_packet_after_an_outage_takes_as_long_as_its_capacity_took_to_come() -
     assert bound.least_ns(4500) == (3750 * 3_000_000 + 750 * 100_000_000) / 4500
 
 
-def test_what_arrives_after_the_last_known_capacity_is_not_counted() -> None:
-    flow: Any = SimpleNamespace(
-        flow=SimpleNamespace(direction="dl"),
-        one_way_delay=Samples(np.array([10, 15, 16]), np.array([1.0, 2.0, 3.0])),
-        owd_ip_bytes=np.array([100, 200, 400], dtype=np.uint32),
+def flow(direction: str, at_ns: list[int], delay_ms: float, ip_bytes: int) -> Any:
+    """A flow of packets with 100 bytes of headers that were sent once and received at `at_ns`."""
+    received, size = np.array(at_ns), np.full(len(at_ns), ip_bytes, dtype=np.uint32)
+    return SimpleNamespace(
+        flow=SimpleNamespace(direction=direction),
+        one_way_delay=Samples(received, np.full(len(at_ns), delay_ms)),
+        owd_ip_bytes=size,
+        has_arrivals=True,
+        arrivals=(received, size - 100),
+        first_utc_ns=0,
+        last_utc_ns=at_ns[-1],
     )
+
+
+def test_what_arrives_after_the_last_known_capacity_is_not_counted() -> None:
     mac = pd.DataFrame({"utc_ns": [0, 10], "duration_ns": [10, 5]})
-    run: Any = SimpleNamespace(flows=[flow], direction="dl", mac_in_traffic=mac)
-    assert delivered(run).total_bytes == 300
+    run = RunView(run=RUN, flows=[flow("dl", [10, 15, 16], 1.0, 200)], mac=mac)
+    assert delivered(run, "dl").total_bytes == 400
+
+
+def test_each_direction_has_its_own_bound() -> None:
+    """0.1 s with 3,000 bytes each 10 ms downlink, of which a quarter is used, in two flows, and
+    1,000 uplink, of which half is. A counter that is rounded has one byte more."""
+    intervals = np.arange(10) * INTERVAL_NS
+    capacity = {"mac_dl_capacity_sdu_bytes": 2999, "mac_ul_capacity_sdu_bytes": 999}
+    mac = pd.DataFrame({"utc_ns": intervals, "duration_ns": INTERVAL_NS, **capacity})
+    ends = (intervals + INTERVAL_NS).tolist()
+    uplink = flow("ul", ends, 8, 500)
+    flows = [flow("dl", ends[:3], 3, 1500), uplink, flow("dl", ends[3:5], 3, 1500)]
+    run = RunView(run=RUN, flows=flows, mac=mac)
+    values = {metric.name: metric.of_run(run) for metric in METRICS if metric.of_run}
+    assert values == {
+        "of_possible_ratio": {"dl": 0.25, "ul": 0.5},
+        "possible_bps": {"dl": 5 * 1400 * 8 / 0.1 / 0.25, "ul": 10 * 400 * 8 / 0.1 / 0.5},
+        "possible_owd_ms": {"dl": 3, "ul": 8},
+    }
+    one_way = RunView(run=RUN, flows=[uplink], mac=mac)
+    values = {metric.name: metric.of_run(one_way) for metric in METRICS if metric.of_run}
+    assert values["of_possible_ratio"] == {"dl": None, "ul": 0.5}

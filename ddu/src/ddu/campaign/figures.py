@@ -134,14 +134,17 @@ def _plane(runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Aligned) -> Plot
         at = np.array([means[0].mean]), np.array([means[1].mean])
         half = (_half_width(means[0]), _half_width(means[1]))
         series.append(Series(*at, colour, label, "mean", half_width=half))
-    if wanted.y == "throughput_bps" and "possible_bps" in runs:
+    if wanted.y == "throughput_bps":
         series += _possible(wanted, runs)
     return Plot(series, x.axis, y.axis)
 
 
 def _possible(wanted: plans.Plane, runs: pd.DataFrame) -> Iterator[Series]:
-    """Yield the highest throughput that was possible at the points' delays (docs/bound.md)."""
-    known = runs.dropna(subset=[wanted.x, "possible_bps"])
+    """Yield the highest throughput that was possible at the points' delays (docs/bound.md): that of
+    both directions, as in throughput_bps."""
+    of_directions = runs.reindex(columns=["possible_bps.dl", "possible_bps.ul"])
+    possible_bps = of_directions.astype(float).sum(axis=1, min_count=1)
+    known = runs.assign(possible_bps=possible_bps).dropna(subset=[wanted.x, "possible_bps"])
     points = [
         (rows[wanted.x].mean() * shown(wanted.x).scale, rows["possible_bps"].mean() * scale)
         for scale in [shown(wanted.y).scale]

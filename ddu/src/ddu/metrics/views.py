@@ -67,6 +67,9 @@ class RunView:
         """The direction of the first flow."""
         return self.flows[0].flow.direction
 
+    def in_direction(self, direction: str) -> list[ObservedFlow]:
+        return [flow for flow in self.flows if flow.flow.direction == direction]
+
     @property
     def tcp(self) -> list[ObservedFlow]:
         return [flow for flow in self.flows if flow.is_tcp]

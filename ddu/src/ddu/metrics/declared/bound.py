@@ -4,15 +4,18 @@ docs/bound.md proves that no run is above it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ddu.metrics.metric import Need, SummaryMetric
+from ddu.metrics.declared.rates import received_bps
+from ddu.metrics.metric import Need, SummaryMetric, Value
 from ddu.metrics.views import RunView
 from ddu.schema.arrays import Int
 
 _NEEDS = (Need.SENDER, Need.RECEIVER, Need.MAC)
+_DIRECTIONS = ("dl", "ul")
 _NS_PER_MS = 1_000_000
 
 
@@ -73,7 +76,7 @@ def _waited_ns(capacity_bytes: Int, begins_ns: Int, ends_ns: Int, packet_bytes: 
 
 @dataclass(frozen=True)
 class Delivered:
-    """The packets whose one-way delay is known, in the direction of the first flow."""
+    """The packets of a direction whose one-way delay is known."""
 
     ip_bytes: Int
     delay_ns: Int
@@ -90,10 +93,10 @@ class Delivered:
         return -(-delay // self.total_bytes)
 
 
-def delivered(run: RunView) -> Delivered:
+def delivered(run: RunView, direction: str) -> Delivered:
     """Return the packets that were sent once, and received before the MAC's last interval ended:
     of the time after it the capacity is not known."""
-    flows = [flow for flow in run.flows if flow.flow.direction == run.direction]
+    flows = run.in_direction(direction)
     at_ns = np.concatenate([flow.one_way_delay.utc_ns for flow in flows])
     delay_ms = np.concatenate([flow.one_way_delay.value_ms for flow in flows])
     ip_bytes = np.concatenate([flow.owd_ip_bytes for flow in flows])
@@ -103,14 +106,13 @@ def delivered(run: RunView) -> Delivered:
     return Delivered(ip_bytes[known].astype(np.int64), delay_ns)
 
 
-def front_of(run: RunView) -> Front | None:
-    """Return the front of the run's link in the direction of its first flow, in its traffic time.
+def front_of(run: RunView, direction: str, packets: Delivered) -> Front | None:
+    """Return the front of the run's link in a direction, in its traffic time, for such packets.
 
     None: the captures or the MAC's capacity are not known.
     """
     mac = run.mac_in_traffic
-    name = f"mac_{run.direction}_capacity_sdu_bytes"
-    packets = run.once(delivered)
+    name = f"mac_{direction}_capacity_sdu_bytes"
     if mac is None or name not in mac or not packets.total_bytes:
         return None
     # Counters are rounded, so that a difference may be too small by nearly a byte.
@@ -123,46 +125,60 @@ def front_of(run: RunView) -> Front | None:
     return Front.over(capacity_bytes, begins_ns, ends_ns, least_ns, least_bytes)
 
 
-def _share(run: RunView) -> float | None:
-    front, packets = run.once(front_of), run.once(delivered)
-    if front is None:
-        return None
-    most_bytes = front.most_bytes(packets.mean_ns)
-    return packets.total_bytes / most_bytes if most_bytes else None
+@dataclass(frozen=True)
+class Reached:
+    """A direction's throughput and delay, beside the best that were possible."""
+
+    share: float | None
+    """The delivered share of the most bytes that were possible at their mean delay."""
+    possible_bps: float | None
+    least_ms: float
 
 
-def _possible_bps(run: RunView) -> float | None:
-    share = run.once(_share)
-    received = [flow for flow in run.flows if flow.has_arrivals]
-    if not share or len(received) < len(run.flows):
-        return None
-    payload_bytes = sum(int(flow.arrivals[1].sum()) for flow in received)
-    return payload_bytes * 8 / run.duration_s / share
+def _reached(run: RunView) -> dict[str, Reached]:
+    """Return what each direction reached in which it is known."""
+    reached: dict[str, Reached] = {}
+    for direction in sorted({flow.flow.direction for flow in run.flows}):
+        packets = delivered(run, direction)
+        front = front_of(run, direction, packets)
+        if front is None:
+            continue
+        most_bytes = front.most_bytes(packets.mean_ns)
+        share = packets.total_bytes / most_bytes if most_bytes else None
+        rate_bps = received_bps(run, run.in_direction(direction))
+        possible_bps = rate_bps / share if share and rate_bps is not None else None
+        least_ms = front.least_ns(packets.total_bytes) / _NS_PER_MS
+        reached[direction] = Reached(share, possible_bps, least_ms)
+    return reached
 
 
-def _least_ms(run: RunView) -> float | None:
-    front = run.once(front_of)
-    if front is None:
-        return None
-    return front.least_ns(run.once(delivered).total_bytes) / _NS_PER_MS
+def _of_each(value: Callable[[Reached], float | None]) -> Callable[[RunView], Value]:
+    def values(run: RunView) -> Value:
+        known = {direction: value(one) for direction, one in run.once(_reached).items()}
+        return dict.fromkeys(_DIRECTIONS) | known
+
+    return values
 
 
 METRICS = (
     SummaryMetric(
         "of_possible_ratio", "throughput, of the highest that was possible at this delay",
         "Of what was possible",
-        details="the IP bytes of packets that were sent once and delivered, in the direction of "
-        "the first flow, over the most that any sender could have had delivered in the traffic "
+        details="the IP bytes of packets that were sent once and delivered in the direction, "
+        "over the most that any sender could have had delivered in the traffic "
         "time with the mean one-way delay of these bytes (docs/bound.md)",
-        needs=_NEEDS, of_run=lambda run: run.once(_share),
+        needs=_NEEDS, parts=_DIRECTIONS, of_run=_of_each(lambda reached: reached.share),
     ),
     SummaryMetric(
         "possible_bps", "highest throughput that was possible at this delay", "Possible throughput",
-        details="`throughput_bps` / `of_possible_ratio`", needs=_NEEDS, of_run=_possible_bps,
+        details="the throughput of the direction's flows over the traffic time, over "
+        "`of_possible_ratio`", needs=_NEEDS, parts=_DIRECTIONS,
+        of_run=_of_each(lambda reached: reached.possible_bps),
     ),
     SummaryMetric(
         "possible_owd_ms", "least mean one-way delay that was possible at this throughput",
-        "Possible one-way delay", details="of as many bytes as were delivered (docs/bound.md)",
-        needs=_NEEDS, of_run=_least_ms,
+        "Possible one-way delay",
+        details="of as many bytes as were delivered in the direction (docs/bound.md)",
+        needs=_NEEDS, parts=_DIRECTIONS, of_run=_of_each(lambda reached: reached.least_ms),
     ),
 )  # fmt: skip

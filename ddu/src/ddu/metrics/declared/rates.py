@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.metric import BinMetric, Need, SummaryMetric
@@ -19,15 +19,17 @@ def _delivered_bytes(flow: ObservedFlow) -> int:
     return int(flow.delivered[1].sum())
 
 
-def _rate_of_run(size_bytes: Callable[[ObservedFlow], int]) -> Callable[[RunView], float | None]:
-    """Return the sum over the flows; null if one of them is not known."""
+def received_bps(run: RunView, flows: Sequence[ObservedFlow]) -> float | None:
+    """Return the throughput of these flows over the traffic time; None if one is not known."""
+    return _rate_bps(run, flows, _received_bytes)
 
-    def rate_bps(run: RunView) -> float | None:
-        if not all(flow.has_arrivals for flow in run.flows):
-            return None
-        return sum(float(size_bytes(flow)) * 8 / run.duration_s for flow in run.flows)
 
-    return rate_bps
+def _rate_bps(
+    run: RunView, flows: Sequence[ObservedFlow], size_bytes: Callable[[ObservedFlow], int]
+) -> float | None:
+    if not all(flow.has_arrivals for flow in flows):
+        return None
+    return sum(float(size_bytes(flow)) * 8 / run.duration_s for flow in flows)
 
 
 def _rate_of_flow(size_bytes: Callable[[ObservedFlow], int]) -> Callable[[FlowView], float]:
@@ -91,12 +93,13 @@ METRICS = (
     SummaryMetric(
         "throughput_bps", "payload bits received, over the traffic time", "Throughput",
         details="of the run: all data flows over `duration_s`; of a flow: over its own time",
-        needs=(Need.ARRIVALS,), of_run=_rate_of_run(_received_bytes),
+        needs=(Need.ARRIVALS,), of_run=lambda run: received_bps(run, run.flows),
         of_flow=_rate_of_flow(_received_bytes),
     ),
     SummaryMetric(
         "goodput_bps", "new payload bits, in order at the receiver, over the traffic time",
-        "Goodput", needs=(Need.ARRIVALS,), of_run=_rate_of_run(_delivered_bytes),
+        "Goodput", needs=(Need.ARRIVALS,),
+        of_run=lambda run: _rate_bps(run, run.flows, _delivered_bytes),
         of_flow=_rate_of_flow(_delivered_bytes),
     ),
 )  # fmt: skip
