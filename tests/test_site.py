@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser
 
-from testsupport.browser import TOO_WIDE, chromium, complaints_of
+from testsupport.browser import TOO_WIDE, chromium, complaints_of, served
 
 ROOT = Path(__file__).parents[1]
 WIDE = ["index", "experiment", "metrics", "python", "reproductions/reminis", "pictures/index"]
@@ -59,11 +56,8 @@ def test_the_python_reference_is_made_of_docstrings(site: Path) -> None:
 @pytest.fixture
 def address(site: Path) -> Iterator[str]:
     """Serve it on this machine: browsers start the search only from a server."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(site) as address:
+        yield address
 
 
 @pytest.mark.parametrize("width", [1300, 420])

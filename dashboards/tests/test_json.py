@@ -16,6 +16,7 @@ import yaml
 
 from boards.names import CONGESTION_CONTROLS, STORE
 from ddu.report.palette import colour_of
+from testsupport.drawn_boards import packages
 from testsupport.panel_queries import Board, boards
 
 COMPONENT = Path(__file__).resolve().parents[1]
@@ -24,13 +25,8 @@ BUILT_IN = {"__data", "__field", "__value", "__url_time_range"}
 
 @pytest.fixture(scope="session")
 def checker() -> list[str]:
-    """Return the command that type-checks files; install its packages if they are missing."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("needs node and npm (setup/system-packages test)")
-    schema = COMPONENT / "schema"
-    if not (schema / "node_modules" / "typescript").exists():
-        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], cwd=schema, check=True)
-    return ["node", str(schema / "check.mjs")]
+    """Return the command that type-checks files."""
+    return ["node", str(packages() / "check.mjs")]
 
 
 def check(checker: list[str], *files: Path) -> subprocess.CompletedProcess[str]:

@@ -14,10 +14,9 @@ import pytest
 
 from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
-from ddu.store.live import _begin, _copy_new, _find_files
 from ddu.store.publish import publish
 from testsupport.panel_queries import Board, Range, boards, interpolated, selections
-from testsupport.store_runs import tabled, two_flows, with_radio
+from testsupport.store_runs import followed, tabled, two_flows, with_radio
 from testsupport.store_server import fresh_store, reader_url
 
 HOSTILE = "'; DROP TABLE testbed.run; -- <script>alert(1)</script> \\ \" ${run:raw} $__timeFilter(x) %s"
@@ -63,14 +62,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreDirectory]
 
 def follow(place: StoreDirectory, run: Path) -> None:
     """Store what `ddu publish --live` would have stored by now, with the current time."""
-    from ddu.run.manifest import read_manifest
-
+    run_id = followed(place.url(), run)
     with connected(place.url()) as connection:
-        run_id = _begin(connection, run)
-        followed: dict[Path, Any] = {}
-        _find_files(run / "raw", read_manifest(run), followed)
-        for one in followed.values():
-            _copy_new(connection, run_id, one, print)
         for table in ("live_radio", "live_trust", "live_cc"):
             connection.execute(f"UPDATE testbed.{table} SET time = now() - interval '2 s'".encode())
         # The synthetic run has no sockets.

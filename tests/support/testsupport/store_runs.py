@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ddu.analyze import BIN_NS, analysis_of
+from ddu.run.manifest import read_manifest
+from ddu.store.connect import connected
+from ddu.store.live import Followed, _begin, _copy_new, _find_files
 from ddu.tables.store import write_table
 from testsupport.synthetic_run import MS, T0, SyntheticRun
 
@@ -73,3 +76,14 @@ def tabled(run: Path, bin_ns: int = BIN_NS) -> Path:
         write_table(run / "tables", name, table)
     (run / "summary.json").write_text(json.dumps(analysis.summary))
     return run
+
+
+def followed(url: str, run: Path) -> int:
+    """Store what `ddu publish --live` stores of a run in progress, once; return its number."""
+    with connected(url) as connection:
+        run_id = _begin(connection, run)
+        files: dict[Path, Followed] = {}
+        _find_files(run / "raw", read_manifest(run), files)
+        for one in files.values():
+            _copy_new(connection, run_id, one, print)
+        return run_id
