@@ -23,22 +23,32 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 BIN = Path(sys.executable).parent
 
 _IMPORTED = (
+    "ccu.cli.completion",
+    "ccu.cli.help",
     "ccu.cli.main",
     "ccu.cli.progress",
-    "ccu.host.namespace",
-    "ccu.runs.run",
-    "ddu.cli.main",
+    "ccu.cli.results",
+    "ccu.cli.run",
+    "ccu.scenarios.link_ahead",
+    "ccu.testbeds.namespaces",
+    "ccu.testbeds.virtual_time.run",
     "ddu.api",
     "ddu.campaign.analysis",
+    "ddu.cli.main",
+    "email.parser",
+    "pyarrow.pandas_compat",
+    "rich._emoji_codes",
     "rich.progress",
     "testsupport.forking",
     "typer._adapters",
+    "typer._click.decorators",
 )
 _MOST_BYTES = 1 << 17
 
@@ -204,9 +214,15 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     return list(request["words"])
 
 
-if __name__ == "__main__":
-    for module in _IMPORTED:
+def _import() -> None:
+    """Import what commands import, and what they load by the entry points of ccu."""
+    loaded = (one.module for one in distribution("ccu").entry_points if one.group != "pytest11")
+    for module in (*_IMPORTED, *loaded):
         importlib.import_module(module)
+
+
+if __name__ == "__main__":
+    _import()
     gc.freeze()
     sys.argv = _serve(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_path(sys.argv[0], run_name="__main__")
