@@ -209,8 +209,9 @@ def repeats_for(values: Sequence[float], half_width_ratio: float) -> int | None:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values corrected for their number, by Holm's step-down method (1979)."""
-    if not p_values:
-        return []
-    from statsmodels.stats.multitest import multipletests
-
-    return [float(p) for p in multipletests(p_values, method="holm")[1]]
+    given = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(given)
+    steps = given[order] * np.arange(len(given), 0, -1)
+    corrected = np.empty_like(given)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return [float(p) for p in corrected]
