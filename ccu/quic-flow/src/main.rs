@@ -182,7 +182,6 @@ fn receive(options: &Receive) -> Result<()> {
             common,
             CongestionControl::Cubic.factory(),
             &log,
-            &clock,
         ))?);
     let socket = Socket::bind(common.address, common.mtu, common.ecn)?;
     let mut receiver = Receiver::new(options.limit, clock.read());
@@ -212,9 +211,7 @@ fn send(options: &Send) -> Result<()> {
     ));
     config
         .initial_dst_cid_provider(Arc::new(move || ids.next()))
-        .transport_config(transport::config(settings(
-            common, congestion, &log, &clock,
-        ))?);
+        .transport_config(transport::config(settings(common, congestion, &log))?);
     let load = Load {
         duration: options.duration,
         volume_bytes: options.volume,
@@ -233,13 +230,13 @@ fn send(options: &Send) -> Result<()> {
     print(&report)
 }
 
-fn settings(common: &Common, congestion: Factory, log: &Option<Log>, clock: &Clock) -> Settings {
+fn settings(common: &Common, congestion: Factory, log: &Option<Log>) -> Settings {
     Settings {
         congestion,
         window_bytes: common.window,
         mtu_bytes: common.mtu,
         streams: common.streams,
-        qlog: log.as_ref().and_then(|log| log.stream(clock)),
+        qlog: log.as_ref().and_then(Log::stream),
     }
 }
 
