@@ -59,12 +59,25 @@ impl Clock {
     pub fn read_at_arrival(&self, stamp: Option<Duration>) -> Instant {
         match stamp.filter(|_| self.is_virtual) {
             None => self.read(),
-            Some(stamp) => {
-                let since = stamp.saturating_sub(self.start_utc).as_nanos() as u64;
-                let shown = self.shown_ns.fetch_max(since, Ordering::Relaxed);
-                self.start + Duration::from_nanos(shown.max(since))
-            }
+            Some(stamp) => self.show(stamp.saturating_sub(self.start_utc)),
         }
+    }
+
+    /// Returns the time after a wait until `due`.
+    ///
+    /// Virtual time stands still from then until the one who waited goes on. Elsewhere this reads the clock.
+    pub fn read_at_deadline(&self, due: Instant) -> Instant {
+        if !self.is_virtual {
+            return self.read();
+        }
+        self.show(due.saturating_duration_since(self.start))
+    }
+
+    /// Shows a time that is not before the last one.
+    fn show(&self, since: Duration) -> Instant {
+        let since = since.as_nanos() as u64;
+        let shown = self.shown_ns.fetch_max(since, Ordering::Relaxed);
+        self.start + Duration::from_nanos(shown.max(since))
     }
 
     /// Returns what the last reading showed, in nanoseconds since the start.

@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::policy::Policy;
 use crate::qlog::{self, Log};
 use crate::seed::{ConnectionIds, Seed};
-use crate::socket::Socket;
+use crate::socket::{Socket, Woken};
 
 /// The use that one end makes of its connections.
 pub trait Application {
@@ -122,16 +122,20 @@ impl Endpoint {
             let timeout = due.map(|due| due.saturating_duration_since(now));
             let commands = self.policy.as_ref().and_then(Policy::descriptor);
             let to_send = self.unsent.is_some();
-            let arrived = self.socket.wait(timeout, to_send, commands)?;
+            let woken = self.socket.wait(timeout, to_send, commands)?;
             if let Some(policy) = &mut self.policy {
                 policy.obey(self.clock.read());
             }
-            now = self.receive(arrived)?;
+            now = match (woken, due) {
+                (Woken::ToReceive(wait), _) => self.receive(wait)?,
+                (Woken::InTime, Some(due)) => self.clock.read_at_deadline(due),
+                _ => self.clock.read(),
+            };
         }
     }
 
     /// Gives quinn what has arrived; returns the time.
-    fn receive(&mut self, arrived: Option<Wait>) -> Result<Instant> {
+    fn receive(&mut self, wait: Wait) -> Result<Instant> {
         let Self {
             clock,
             socket,
@@ -181,9 +185,7 @@ impl Endpoint {
             }
             Ok(())
         };
-        if let Some(wait) = arrived {
-            socket.receive(wait, &mut take)?;
-        }
+        socket.receive(wait, &mut take)?;
         for (transmit, content) in answers {
             self.put(&transmit, &content)?;
         }

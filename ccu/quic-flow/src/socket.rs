@@ -26,6 +26,17 @@ const READING: TimeVal = TimeVal::new(0, 4000);
 /// A deadline that is so near has ppoll, which is exact to the nanosecond.
 const SOON: Duration = Duration::from_millis(20);
 
+/// Why [`Socket::wait`] returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Woken {
+    /// Something has arrived, or the call that reads waits.
+    ToReceive(Wait),
+    /// The timeout is over.
+    InTime,
+    /// For another reason.
+    Otherwise,
+}
+
 /// A socket that sends and receives bursts.
 pub struct Socket {
     socket: UdpSocket,
@@ -112,7 +123,7 @@ impl Socket {
     }
 
     /// Waits until something arrives, `other` has something, the socket has space `to_send`, or `timeout` is over (none:
-    /// for ever). Returns how to [`Socket::receive`] what has arrived; none: nothing has.
+    /// for ever).
     ///
     /// In virtual time system calls are what costs. While packets come again and again, the reading call waits by itself;
     /// its time limit is coarse, so that a near deadline has ppoll.
@@ -124,12 +135,12 @@ impl Socket {
         timeout: Option<Duration>,
         to_send: bool,
         other: Option<BorrowedFd>,
-    ) -> io::Result<Option<Wait>> {
+    ) -> io::Result<Woken> {
         let later = timeout.is_none_or(|timeout| timeout > SOON);
         if later && !self.idle && !to_send && other.is_none() {
-            return Ok(Some(Wait::ForOne));
+            return Ok(Woken::ToReceive(Wait::ForOne));
         }
-        Ok(poll(self.socket.as_fd(), timeout, to_send, other)?.then_some(Wait::No))
+        poll(self.socket.as_fd(), timeout, to_send, other)
     }
 
     /// Takes the bursts that have arrived.
@@ -154,14 +165,13 @@ impl Socket {
     }
 }
 
-/// Sleeps until something arrives (or can be sent), `other` has something, or `timeout` is over (none: for ever);
-/// returns whether something has arrived.
+/// Sleeps until something arrives (or can be sent), `other` has something, or `timeout` is over (none: for ever).
 fn poll(
     socket: BorrowedFd,
     timeout: Option<Duration>,
     to_send: bool,
     other: Option<BorrowedFd>,
-) -> io::Result<bool> {
+) -> io::Result<Woken> {
     let events = if to_send {
         PollFlags::POLLIN | PollFlags::POLLOUT
     } else {
@@ -170,10 +180,12 @@ fn poll(
     let mut watched = vec![PollFd::new(socket, events)];
     watched.extend(other.map(|other| PollFd::new(other, PollFlags::POLLIN)));
     match ppoll(&mut watched, timeout.map(TimeSpec::from_duration), None) {
+        Ok(0) => Ok(Woken::InTime),
         Ok(_) => Ok(watched[0]
             .revents()
-            .is_some_and(|found| found != PollFlags::POLLOUT && !found.is_empty())),
-        Err(Errno::EINTR) => Ok(false),
+            .filter(|found| *found != PollFlags::POLLOUT && !found.is_empty())
+            .map_or(Woken::Otherwise, |_| Woken::ToReceive(Wait::No))),
+        Err(Errno::EINTR) => Ok(Woken::Otherwise),
         Err(error) => Err(error.into()),
     }
 }
