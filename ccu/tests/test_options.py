@@ -116,6 +116,7 @@ def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
     assert record.pop("snaplen_bytes") == 128
     assert record.pop("start_jitter_ms") == 0
     assert record.pop("socket_buffer") == (None if testbed == "phone" else 64 << 20)
+    assert record.pop("gro") == (True if testbed == "emulated" else None)
     assert record.pop("gnb_profile") == ("ideal" if testbed == "emulated" else None)
     without_effect = experiment.testbed.unsupported & record.keys()
     assert all(record.pop(key) is None for key in without_effect)

@@ -87,6 +87,8 @@ pub struct ResolvedConfig {
     pub path: PerDirection<PathConfig>,
     /// Length of a sample interval.
     pub sample_interval: Nanos,
+    /// Whether the devices deliver adjacent segments of one burst as one packet (generic receive offload).
+    pub gro: bool,
     /// The program's network device on the side of the core network.
     pub core: Device,
     /// The UEs, at least one.

@@ -84,6 +84,7 @@ impl Routes {
 pub struct Devices {
     tuns: Vec<Tun>,
     routes: Routes,
+    gro: bool,
     pool: Pool,
     scratch: Buffer,
     headers: Vec<u8>,
@@ -125,14 +126,15 @@ impl SegmentGroup {
 }
 
 impl Devices {
-    /// Takes the core's device and those of the UEs, in order.
-    pub fn new(core: Tun, ues: Vec<Tun>, routes: Routes) -> Self {
+    /// Takes the core's device and those of the UEs, in order; `gro`: whether they join segments.
+    pub fn new(core: Tun, ues: Vec<Tun>, routes: Routes, gro: bool) -> Self {
         let pool = Pool::default();
         let scratch = pool.scratch();
         let tuns = std::iter::once(core).chain(ues).collect();
         Self {
             tuns,
             routes,
+            gro,
             pool,
             scratch,
             headers: Vec::new(),
@@ -224,7 +226,7 @@ impl Devices {
         for delivery in deliveries {
             let due = delivery.due;
             match &mut group {
-                Some(group) if group.continues_with(&delivery) => {
+                Some(group) if self.gro && group.continues_with(&delivery) => {
                     group.count += 1;
                     group.bytes += u64::from(delivery.packet.bytes);
                 }

@@ -440,7 +440,7 @@ fn open_devices(config: &ResolvedConfig, namespaces: &DeviceNamespaces) -> Resul
     let ues = config.ues.iter().zip(&namespaces.ues);
     let ues = ues.map(|(ue, &namespace)| open(&ue.device, namespace));
     let ues = ues.collect::<Result<_>>()?;
-    Ok(Devices::new(core, ues, routes))
+    Ok(Devices::new(core, ues, routes, config.gro))
 }
 
 #[cfg(test)]

@@ -78,6 +78,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
         "queue": _queues(experiment),
         "samples": {"interval_ms": experiment.mac_interval_ms},
         "devices": {
+            **({} if experiment.gro else {"gro": False}),
             "core": {"name": CORE_DEVICE, "netns": core_netns},
             "ue": [
                 {"name": ue_device(ue), "netns": ue_netns, "addresses": [ue_address(ue)]}

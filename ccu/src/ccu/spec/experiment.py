@@ -391,6 +391,17 @@ class Experiment(Value):
             example="6MiB",
         ),
     ] = DEFAULT_BYTES
+    gro: Annotated[
+        bool,
+        Option(
+            "Whether the hosts' devices join received segments (generic receive offload).",
+            switches=(
+                Switch(
+                    "--no-gro", False, "Deliver each packet as it came: an ACK for every second."
+                ),
+            ),
+        ),
+    ] = True
     start_jitter_ms: Annotated[
         float,
         Field(ge=0, le=60_000),

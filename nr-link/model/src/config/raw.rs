@@ -205,6 +205,11 @@ pub(super) enum Rank {
     Fixed,
 }
 
+/// The default, as of network interfaces.
+fn joined() -> bool {
+    true
+}
+
 fn one_layer() -> Both<u8> {
     Both { dl: 1, ul: 1 }
 }
@@ -340,6 +345,8 @@ pub(super) struct Samples {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Devices {
+    #[serde(default = "joined")]
+    pub gro: bool,
     pub core: Device,
     pub ue: Vec<Spanned<Ue>>,
 }

@@ -71,6 +71,7 @@ fn resolve(raw: Raw, file: &Path) -> Result<ResolvedConfig, Problem> {
         radio,
         path,
         sample_interval,
+        gro: raw.devices.gro,
         core: ues::device(
             "devices.core",
             raw.devices.core.name,

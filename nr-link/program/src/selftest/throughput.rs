@@ -81,7 +81,7 @@ fn through_a_link(from: &mut Tun, core: Tun, ue: Tun) -> Result<f64> {
     let scenario = Scenario::parse(SCENARIO, Path::new("selftest"))?;
     let source = Source::of(&scenario, &config)?;
     let mut link: Link<Segment> = Link::new(&config, source)?;
-    let mut devices = Devices::new(core, vec![ue], Routes::of(&config)?);
+    let mut devices = Devices::new(core, vec![ue], Routes::of(&config)?, config.gro);
     let (clock, packet) = (Clock::start()?, super_packet());
     let mut trust = Trust::new(link.slot_length());
     gbps_per_core(|| {

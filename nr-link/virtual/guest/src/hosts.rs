@@ -40,8 +40,8 @@ impl Hosts {
         modules::set_parameters(&run.module_parameters, &modules)?;
         clock::wait_for_whole_period()?; // the first host's device starts the link
         let hosts = (0..).zip(&run.hosts).map(|(number, host)| {
-            let namespace = make_host(number, host, &run.sysctls)
-                .with_context(|| format!("host {}", host.name))?;
+            let namespace =
+                make_host(number, host, run).with_context(|| format!("host {}", host.name))?;
             Ok((namespace, host.address))
         });
         let hosts: Vec<(File, IpAddr)> = hosts.collect::<Result<_>>()?;
@@ -81,13 +81,16 @@ impl Hosts {
     }
 }
 
-fn make_host(number: usize, host: &Host, sysctls: &BTreeMap<String, String>) -> Result<File> {
+fn make_host(number: usize, host: &Host, run: &Run) -> Result<File> {
     unshare(CloneFlags::CLONE_NEWNET).context("making a network namespace")?;
-    for (key, value) in sysctls {
+    for (key, value) in &run.sysctls {
         set_sysctl(key, value)?;
     }
     socket::bring_up("lo")?;
     fs::write(GUEST_DEVICE, number.to_string()).context(GUEST_DEVICE)?;
+    if !run.gro {
+        socket::switch_gro_off(&host.device)?;
+    }
     socket::set_address(&host.device, host.address)?;
     socket::bring_up(&host.device)?;
     socket::set_default_route(&host.device, host.address)?;

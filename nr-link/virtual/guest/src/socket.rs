@@ -121,6 +121,19 @@ pub fn bring_up(interface: &str) -> Result<()> {
     checked(answer).with_context(|| format!("bringing {interface} up"))
 }
 
+/// Makes an interface deliver each packet as it came, without generic receive offload.
+pub fn switch_gro_off(interface: &str) -> Result<()> {
+    const ETHTOOL_SGRO: u32 = 0x2c; // linux/ethtool.h
+    let any = control_socket(AddressFamily::Inet)?;
+    let mut command = [ETHTOOL_SGRO, 0]; // struct ethtool_value
+    let mut request = request(interface);
+    request.ifr_ifru.ifru_data = (&raw mut command).cast();
+    // SAFETY: a whole struct ifreq, with the structure that the command wants.
+    let answer =
+        unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCETHTOOL as _, &raw const request) };
+    checked(answer).with_context(|| format!("switching {interface}'s GRO off"))
+}
+
 /// A struct sockaddr_in.
 fn ipv4(address: Ipv4Addr) -> libc::sockaddr {
     let mut bytes = [0; 14]; // the port, the address, and padding

@@ -78,6 +78,7 @@ pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
         changes: changes(file, folder)?,
         module_parameters: file.module_parameters.clone(),
         sysctls,
+        gro: config.gro,
         flows,
         hosts,
         samples: None,

@@ -76,6 +76,8 @@ pub struct Run {
     pub hosts: Vec<Host>,
     /// Kernel settings of every host, e.g. `net.ipv4.tcp_ecn`.
     pub sysctls: BTreeMap<String, String>,
+    /// Whether the hosts' devices join the segments that they receive (generic receive offload).
+    pub gro: bool,
     /// Kernel modules to load, in this order.
     pub modules: Vec<PathBuf>,
     /// Parameters of kernel modules, by the module's name.

@@ -23,7 +23,7 @@ class OaiOptions(TestbedOptions):
     section: ClassVar[str] = "oai"
     unsupported: ClassVar[frozenset[str]] = frozenset(
         {"gnb_profile", "duplex", "mcs_table", "radio", "mac_interval_ms"}
-        | {"loss", "path", "buffer", "ul_buffer"}
+        | {"loss", "path", "buffer", "ul_buffer", "gro"}
     )
     unsupported_reason: ClassVar[str] = "with OpenAirInterface it cannot be set"
 

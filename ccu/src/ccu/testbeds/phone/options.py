@@ -39,6 +39,7 @@ class PhoneOptions(TestbedOptions):
             "ecn",
             "mss_bytes",
             "socket_buffer",
+            "gro",
         }
         | {"mac_interval_ms"}
     )
