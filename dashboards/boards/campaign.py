@@ -9,8 +9,7 @@ from grafana_foundation_sdk.models.dashboard import DataTransformerConfig
 from boards.board import board, chosen, files
 from boards.names import CONGESTION_CONTROLS, UID
 from boards.panels import bars, listing, number
-from boards.style import BAD, OK, WARN
-from ddu.report.palette import RADIO
+from boards.style import BAD, OK, TEXT, WARN
 
 OF = "campaign IN (${campaign:sqlstring})"
 
@@ -67,9 +66,9 @@ def dashboard() -> Dashboard:
     )  # fmt: skip
 
 
-def _count(title: str, condition: str, about: str, colour: str) -> object:
+def _count(title: str, condition: str, about: str, colour: str, width: int = 3) -> object:
     query = f"SELECT count(*) FROM testbed.run WHERE {OF} AND {condition}"
-    return number(title, "none", query, about, levels=[(None, colour)], width=3)
+    return number(title, "none", query, about, levels=[(None, colour)], width=width)
 
 
 def _progress() -> list[object]:
@@ -81,25 +80,24 @@ SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
        AS done""".strip()
     latest = f"SELECT max(coalesce(started, published_at)) FROM testbed.run WHERE {OF}"
     return [
-        _count("Runs", "true", "Runs of the campaign in the store.", RADIO),
+        _count("Runs", "true", "Runs of the campaign in the store.", TEXT),
         _count("Valid", "verdict = 'valid'", "Runs in which the machine kept up.", OK),
         _count("Degraded", "verdict = 'degraded'", "Usable with care; the reasons are below.", WARN),
         _count("Failed or invalid", "(verdict = 'invalid' OR status IN ('failed', 'interrupted'))",
-               "Runs that say nothing about the network; the reasons are below.", BAD),
-        _count("Going on", "state = 'live'", "Runs in progress; see the dashboard Live.", RADIO),
+               "Runs that say nothing about the network; the reasons are below.", BAD, width=4),
+        _count("In progress", "state = 'live'", "Runs in progress; see the dashboard Live.", TEXT),
         number("Done", "percentunit", done, "Cells with a valid or degraded run, relative to the planned ones; needs "
                "a campaign that was published by its directory.", decimals=0, width=4),
         number("Latest", "dateTimeFromNow", latest.replace("SELECT max(coalesce(started, published_at))",
                "SELECT (extract(epoch FROM max(coalesce(started, published_at))) * 1000)::bigint AS latest"),
-               "Start of the latest run.", width=5),
+               "Start of the latest run.", width=4),
     ]  # fmt: skip
 
 
 def _cells() -> list[object]:
     cells = f"""{CELLS}
-SELECT point, cc, direction, scenario, runs, n AS "counted", degraded, failed,
-       rate AS throughput, t * rate_sd AS "± throughput", rtt AS "RTT p50", t * rtt_sd AS "± RTT",
-       utilisation
+SELECT point, cc, rate AS throughput, t * rate_sd AS "± throughput", rtt AS "RTT p50", t * rtt_sd AS "± RTT",
+       utilisation, runs, n AS "counted", degraded, failed, direction, scenario
 FROM interval
 ORDER BY point, cc"""
     matrix = f"""{CELLS}
@@ -120,10 +118,11 @@ ORDER BY 1, 2"""
                 "confidence interval of the mean over its runs (Student's t; needs two). Failed and invalid runs are "
                 "counted, and in no mean.",
                 units={"throughput": "bps", "± throughput": "bps", "RTT p50": "ms", "± RTT": "ms",
-                       "utilisation": "percentunit"}, height=10),
+                       "utilisation": "percentunit"},
+                wide={"point": 200, "± throughput": 110}, height=10, filterable=True),
         listing("Throughput by cell and congestion control", matrix, "Means over valid and degraded runs.",
                 transform=[DataTransformerConfig(id_val="groupingToMatrix", options=pivot)],
-                units=dict.fromkeys(CONGESTION_CONTROLS, "bps"), width=12, height=9),
+                unit="bps", wide={r"cell\cc": 200}, width=12, height=9),
         bars("Throughput by cell", "bps", by_cc, "Means over valid and degraded runs, for the most common "
              "congestion controls.", label="cell"),
     ]  # fmt: skip
@@ -145,5 +144,6 @@ LIMIT 500""".strip()
     url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
     return [
         listing("Failed, invalid and degraded runs", query, "Each with its reason; newest first.",
-                links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=10)
+                links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"],
+                wide={"started": 150, "reason": 250, "point": 150}, height=10, filterable=True)
     ]  # fmt: skip

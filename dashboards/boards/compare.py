@@ -28,7 +28,8 @@ WITH picked AS (
     LIMIT {SHOWN}
 )""".strip()
 
-NAMED = "f.cc || ' ' || f.flow || ' · ' || p.name"
+NAMED = "f.cc || ' ' || f.flow || ' #' || p.number"
+"""A flow of a run; the first column of the table has the run's number. Runs' names are too long for legends."""
 
 
 def dashboard() -> Dashboard:
@@ -66,17 +67,20 @@ def _runs() -> object:
 
 def _which() -> object:
     query = f"""{PICKED}
-SELECT r.name AS run, r.verdict, r.cc, r.direction, r.radio, r.scenario, r.seed,
+SELECT '#' || p.number AS "#", r.name AS run, r.verdict, r.cc,
        r.throughput_bps AS throughput, r.utilisation_ratio AS utilisation, r.rtt_p50_ms AS "RTT p50",
        r.rtt_p95_ms AS "RTT p95", r.retransmissions_count AS retransmissions,
-       r.jain_throughput AS "Jain's index", (r.duration_s * 1000)::bigint AS duration_ms, r.run_id
+       r.jain_throughput AS "Jain's index", r.direction, r.scenario, r.seed, r.radio,
+       (r.duration_s * 1000)::bigint AS duration_ms, r.run_id
 FROM picked p JOIN testbed.run r USING (run_id)
 ORDER BY p.number"""
     url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
     units = {"throughput": "bps", "utilisation": "percentunit", "RTT p50": "ms", "RTT p95": "ms"}
     return listing(
-        "Runs", query, "The runs shown below and their main metrics; click a run's name to open it.",
-        units=units, links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=7,
+        "Runs", query,
+        "The runs shown below, with their numbers in legends, and main metrics; click a run's name to open it.",
+        units=units, links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"],
+        wide={"cc": 110, "retransmissions": 130, "Jain's index": 100, "scenario": 120, "radio": 190}, height=7,
     )  # fmt: skip
 
 
@@ -136,14 +140,14 @@ ORDER BY p.number, f.flow_id, o.t_s"""
                 "Share of the bins with an RTT of at most this.", width=8, height=10),
         against("Throughput, CDF", rate, share, _cdf("tcp_throughput_bps", "throughput"),
                 "Share of the bins with a throughput of at most this.", width=8, height=10),
-        against("SINR, CDF", ("SINR", "suffix: dB"), share, _cdf("mac_sinr_db", "SINR", radio=True),
+        against("SINR, CDF", ("SINR", "dB"), share, _cdf("mac_sinr_db", "SINR", radio=True),
                 "Share of the bins with a downlink SINR of at most this, per UE.", width=8, height=10),
     ]  # fmt: skip
 
 
 def _cdf(metric: str, name: str, radio: bool = False) -> str:
     joined = "" if radio else "JOIN testbed.flow f ON f.run_id = p.run_id AND f.flow_id = d.series\n"
-    label = "p.cc || ' UE ' || d.series || ' · ' || p.name" if radio else NAMED
+    label = "p.cc || ' UE ' || d.series || ' #' || p.number" if radio else NAMED
     return f"""{PICKED}
 SELECT {label} AS series, d.value AS "{name}", d.quantile AS share
 FROM picked p

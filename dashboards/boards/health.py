@@ -9,7 +9,7 @@ from boards import sql
 from boards.board import board, files, one_run
 from boards.names import UID
 from boards.panels import bars, listing, number, series
-from ddu.report.palette import RADIO
+from boards.style import NEUTRAL
 
 
 def dashboard() -> Dashboard:
@@ -42,25 +42,25 @@ SELECT unnest(CASE verdict_reasons WHEN '{{}}' THEN ARRAY['none'] ELSE verdict_r
         listing("Reasons", reasons, "The reasons of the verdict.", width=8, height=4),
         bars("CPU of each part", "percentunit", parts, label="part", width=24, height=7,
              about="Share of one core, as reported by each program at its end: nr-link, and iperf3 at both ends.",
-             colours={"cpu": RADIO}),
+             colours={"cpu": NEUTRAL}),
     ]  # fmt: skip
 
 
 def _over_time() -> list[object]:
     late = sql.per_step("trust_sample", {"lateness, 99 %": "max(s.link_lateness_p99_us)"})
     lost = sql.per_step("trust_sample", {
-        "overruns": f"sum(s.link_overrun_count) / {sql.STEP}",
-        "host drops": f"sum(s.host_drop_count) / {sql.STEP}"})  # fmt: skip
+        "overruns": f"nullif(sum(s.link_overrun_count), 0) / {sql.STEP}",
+        "host drops": f"nullif(sum(s.host_drop_count), 0) / {sql.STEP}"})  # fmt: skip
     cpu = sql.per_step("trust_sample", {"nr-link": "avg(s.emulator_cpu_ratio)"})
     return [
         series("Lateness", "µs", late,
                "Delay of a slot behind its scheduled instant; above half a slot the run is degraded.",
-               colours={"lateness, 99 %": RADIO}),
+               colours={"lateness, 99 %": NEUTRAL}),
         series("Overruns and drops", "cps", lost, dots=True,
                colours={"overruns": "#d55e00", "host drops": "#0072b2"},
                about="Slots more than one slot (at least 0.5 ms) late, and packets dropped by the host, per second."),
         series("CPU of the link", "percentunit", cpu, "Share of one core used by nr-link.",
-               colours={"nr-link": RADIO}),
+               colours={"nr-link": NEUTRAL}),
     ]  # fmt: skip
 
 
@@ -83,5 +83,6 @@ ORDER BY r.started DESC NULLS LAST""".strip()
     return [
         listing("The last 20 runs", query, "Whether this machine keeps up, run by run.",
                 units={"lateness": "µs", "CPU of the link": "percentunit"},
-                links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=10)
+                links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"],
+                wide={"started": 150, "CPU of the link": 130, "reasons": 200}, height=10)
     ]  # fmt: skip

@@ -7,8 +7,8 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 from boards.board import board, chosen
 from boards.panels import listing, number, series
-from boards.style import BAD, OK, WARN
-from ddu.report.palette import RADIO, colour_of
+from boards.style import BAD, NEUTRAL, OK, TEXT, WARN
+from ddu.report.palette import colour_of
 
 RUN = "run_id = nullif(${run:sqlstring}, '')::int"
 DIRECTIONS = {"downlink": "#0072b2", "uplink": "#d55e00"}
@@ -74,7 +74,7 @@ def _sockets() -> list[object]:
         series("Congestion window", "decbytes", _of_socket("cwnd_bytes"), "snd_cwnd · MSS.", width=8, height=7),
         series("In flight", "decbytes", _of_socket("inflight_bytes"),
                "Packets sent and neither acknowledged nor lost (RFC 6675), times MSS.", width=8, height=7),
-        series("Retransmissions", "short", _of_socket("retransmissions_count"), dots=True, width=8, height=7,
+        series("Retransmissions", "short", _of_socket("nullif(retransmissions_count, 0)"), dots=True, width=8, height=7,
                about="Retransmitted segments between two samples."),
     ]  # fmt: skip
 
@@ -112,10 +112,10 @@ ORDER BY 1, 2""".strip()
                width=8, height=7, colours=DIRECTIONS),
         series("MCS", "none", _both("mcs"), "Of first transmissions.", width=8, height=7, most=28, colours=DIRECTIONS),
         series("RSRP", "dBm", _of_radio({"RSRP": "mac_rsrp_dbm"}), "At the UE.", width=8, height=7, least=None,
-               colours={"RSRP": RADIO}),
+               colours={"RSRP": NEUTRAL}),
         series("Reminis: delay against DTT", "ms", reminis, width=8, height=7, delay=True,
                about="For flows with Reminis. Dashed: limits of application classes (20, 40, 100 ms).",
-               colours={"delay": colour_of("reminis"), "DTT": "#000000"}),
-        series("Lateness of the link", "µs", trust, width=8, height=7, colours={"lateness, 99 %": RADIO},
+               colours={"delay": colour_of("reminis"), "DTT": TEXT}),
+        series("Lateness of the link", "µs", trust, width=8, height=7, colours={"lateness, 99 %": NEUTRAL},
                about="Delay of a slot behind its scheduled instant; above half a slot the run is degraded."),
     ]  # fmt: skip

@@ -23,6 +23,7 @@ from grafana_foundation_sdk.models.dashboard import DataSourceRef, DataTransform
 
 from boards.names import STORE
 from boards.style import (
+    TEXT,
     Mapping,
     coloured,
     delay_classes,
@@ -31,10 +32,12 @@ from boards.style import (
     value,
     verdict_words,
 )
-from ddu.report.palette import RADIO
 
 Panel = Any
 """A builder of the SDK; the builders of different kinds have no common class."""
+
+COLUMN_PX, RUN_PX = 92, 280
+"""Least widths of a table's columns, in which `throughput` fits as a title, and of the one with a run's name."""
 
 SOURCE = DataSourceRef(type_val=STORE["type"], uid=STORE["uid"])
 
@@ -60,11 +63,12 @@ class Query(variants.Dataquery, builder.Builder["Query"]):
 
 
 def series(
-    title: str, unit: str, sql: str, about: str, *, delay: bool = False, dots: bool = False,
+    title: str, unit: str, sql: str, about: str, *, delay: bool = False, dots: bool | str = False,
     least: float | None = 0, most: float | None = None, width: int = 24, height: int = 6,
     colours: dict[str, str] | None = None, step: str = "20ms",
 ) -> Panel:  # fmt: skip
-    """Return lines (or dots) over time; `delay` draws the limits of application classes."""
+    """Return lines (or dots; with a name only of this series) over time; `delay` draws the limits of application
+    classes."""
     panel = (
         about_panel(timeseries.Panel(), title, about, width, height)
         .with_target(Query(sql))
@@ -75,14 +79,16 @@ def series(
         .show_points(looks.VisibilityMode.NEVER)
         .tooltip(common.VizTooltipOptions().mode(looks.TooltipDisplayMode.MULTI))
         .legend(legend())
-        .thresholds(delay_classes() if delay else steps([(None, RADIO)]))
+        .thresholds(delay_classes() if delay else steps([(None, TEXT)]))
     )
     if delay:
         dashed = looks.GraphThresholdsStyleMode.DASHED
         panel.thresholds_style(common.GraphThresholdsStyleConfig().mode(dashed))
-    if dots:
+    if dots is True:
         panel.draw_style(looks.GraphDrawStyle.POINTS).point_size(4)
-        panel.show_points(looks.VisibilityMode.ALWAYS)
+    elif dots:
+        points = [value("custom.drawStyle", "points"), value("custom.pointSize", 4)]
+        panel.override_by_regexp(f"/^{dots}( .*)?$/", points)
     if least is not None:
         panel.min(least)
     if most is not None:
@@ -92,7 +98,7 @@ def series(
 
 def number(
     title: str, unit: str, sql: str, about: str, *, width: int = 4, height: int = 4,
-    levels: Sequence[tuple[float | None, str]] = ((None, RADIO),), decimals: float | None = None,
+    levels: Sequence[tuple[float | None, str]] = ((None, TEXT),), decimals: float | None = None,
     words: bool = False, of_verdict: bool = False,
 ) -> Panel:  # fmt: skip
     """Return a panel with one number, or with one text (`words`)."""
@@ -116,13 +122,14 @@ def number(
 
 
 def listing(
-    title: str, sql: str, about: str, *, units: dict[str, str] | None = None,
-    links: dict[str, tuple[str, str]] | None = None, hidden: Sequence[str] = (),
-    width: int = 24, height: int = 8, transform: Sequence[DataTransformerConfig] = (),
+    title: str, sql: str, about: str, *, unit: str = "none", units: dict[str, str] | None = None,
+    links: dict[str, tuple[str, str]] | None = None, hidden: Sequence[str] = (), wide: dict[str, int] | None = None,
+    width: int = 24, height: int = 8, filterable: bool = False, transform: Sequence[DataTransformerConfig] = (),
 ) -> Panel:  # fmt: skip
-    """Return a table; `units` and `links` (title, URL) by column."""
+    """Return a table; by column: `units` other than `unit`, `links` (title, URL), and the least width of `wide` ones
+    in pixels. The others share what is left; what does not fit is reached by scrolling: important ones are first."""
     panel = about_panel(table.Panel(), title, about, width, height).with_target(Query(sql, "table"))
-    panel.thresholds(steps([(None, RADIO)])).unit("none").filterable(True)
+    panel.thresholds(steps([(None, TEXT)])).unit(unit).filterable(filterable).min_width(COLUMN_PX)
     panel.frame_index(0).show_header(True).cell_options(looks.TableAutoCellOptions())
     for step in transform:
         panel.with_transformation(step)
@@ -131,6 +138,8 @@ def listing(
     for name, (words, url) in (links or {}).items():
         link = {"title": words, "url": url, "targetBlank": False}
         panel.override_by_name(name, [value("links", [link])])
+    for name, pixels in ({"run": RUN_PX} | (wide or {})).items():
+        panel.override_by_name(name, [value("custom.minWidth", pixels)])
     for name in hidden:
         panel.override_by_name(name, [value("custom.hidden", True)])
     panel.override_by_name("verdict", [value("mappings", [one.to_json() for one in verdict_words()]),
@@ -157,7 +166,7 @@ def against(
         .tooltip(common.VizTooltipOptions().mode(looks.TooltipDisplayMode.SINGLE))
         .unit(y[1])
         .axis_label(y[0])
-        .thresholds(delay_classes() if delay else steps([(None, RADIO)]))
+        .thresholds(delay_classes() if delay else steps([(None, TEXT)]))
     )
     panel.override_by_name(x[0], [value("unit", x[1]), value("custom.axisLabel", x[0])])
     return coloured(panel, None)
@@ -188,7 +197,7 @@ def bars(
         .unit(unit)
         .legend(legend())
         .min(0)
-        .thresholds(steps([(None, RADIO)]))
+        .thresholds(steps([(None, TEXT)]))
     )
     if stacked:
         panel.stacking(looks.StackingMode.NORMAL)
@@ -210,7 +219,7 @@ def states(
         .show_value(looks.VisibilityMode.NEVER)
         .legend(legend())
         .mappings([Mapping("value", words)])
-        .thresholds(steps([(None, RADIO)]))
+        .thresholds(steps([(None, TEXT)]))
     )
 
 

@@ -8,6 +8,7 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 from boards import sql
 from boards.board import board, chosen, files, one_run
 from boards.panels import heat, listing, series, states
+from boards.style import NEUTRAL
 from ddu.report.palette import sequence
 
 OF_UE = " AND s.ue::text IN (${ue:sqlstring})"
@@ -59,7 +60,7 @@ def _direction(direction: str) -> list[object]:
                colours=dict(zip(rounds, sequence(5), strict=True)),
                about="Transmissions per second by HARQ round, and transport blocks that failed in all rounds."),
         series(f"Throughput and capacity, {name}", "bps", _chosen_ues(rates), width=12, height=9,
-               colours={"delivered": "#0072b2", "capacity": "#4d4d4d"},
+               colours={"delivered": "#0072b2", "capacity": NEUTRAL},
                about="IP bits that the MAC delivered, and that it could have delivered with a full queue."),
         series(f"Delay in the link, {name}", "ms", _chosen_ues(waits), width=12, height=9, delay=True,
                colours=dict(zip(waits, sequence(3), strict=True)),
@@ -73,11 +74,11 @@ def _signal() -> list[object]:
     reports = {"CQI": "avg(s.mac_cqi)", "rank": "avg(s.mac_ri)"}
     return [
         heat("RSRP", "dBm", _values("mac_rsrp_dbm"), "Reference signal received power at the UE."),
-        heat("SINR, downlink", "suffix: dB", _values("mac_sinr_db"), "Effective SINR at the UE."),
+        heat("SINR, downlink", "dB", _values("mac_sinr_db"), "Effective SINR at the UE."),
         series("Reports of the UE", "none", _chosen_ues(reports), width=12, height=9,
                colours=dict(zip(reports, sequence(2), strict=True)),
                about="Last CQI and rank reported by the UE."),
-        series("Uplink power", "suffix: dB", _chosen_ues(power), width=12, height=9, least=None,
+        series("Uplink power", "dB", _chosen_ues(power), width=12, height=9, least=None,
                colours=dict(zip(power, sequence(2), strict=True)),
                about="Power headroom reported by the UE (dB), and its configured maximum power (dBm)."),
     ]  # fmt: skip
@@ -100,5 +101,5 @@ ORDER BY s.utc_ns""".strip()
                "The cell that serves the UE, as the scenario numbers it; empty in a run with one cell.", colours),
         listing("Events of the connection", events,
                 "Reports, handovers, failures and re-establishments (docs/run-directory.md, radio-events.jsonl).",
-                units=size),
+                units=size, wide={"event": 130, "procedure or cause": 140, "interruption (ms)": 120}),
     ]  # fmt: skip

@@ -8,6 +8,7 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 from boards import sql
 from boards.board import board, files, one_run
 from boards.panels import bars, series, states
+from boards.style import NEUTRAL, TEXT
 from ddu.report.palette import colour_of, sequence
 
 ZONES = {
@@ -15,7 +16,7 @@ ZONES = {
     "2": ("zone 2: delay at most DTT, rising: Proactive Slowdown (PS)", "#e69f00"),
     "3": ("zone 3: delay above DTT: Catastrophe Mitigation (CM)", "#d55e00"),
 }
-ACTIONS = {"none": "#999999", "nde": "#009e73", "ps": "#e69f00", "cm": "#d55e00"}
+ACTIONS = {"none": NEUTRAL, "nde": "#009e73", "ps": "#e69f00", "cm": "#d55e00"}
 
 OF_REMINIS = f"{sql.RUN} AND s.trace = 'reminis'"
 HAS_TRACE = " AND EXISTS (SELECT FROM testbed.cc_sample s WHERE s.run_id = run.run_id AND s.trace = 'reminis')"
@@ -72,14 +73,14 @@ GROUP BY 1 ORDER BY 1""".strip()
     return [
         states("Zone", zone, "The zone of most sampling intervals.", ZONES),
         series("Delay against DTT", "ms", _trace(delay, per=1000), delay=True, height=8,
-               colours={"delay": own, "DTT": "#000000", "least RTT": "#0072b2"},
+               colours={"delay": own, "DTT": TEXT, "least RTT": "#0072b2"},
                about="RTT of the sampling interval, the threshold DTT, and the minimum RTT. "
                "Dashed: limits of application classes (20, 40, 100 ms)."),
         series("Gradient of delay", "none", _trace({"gradient": "gradient"}), least=None,
                colours={"gradient": own},
                about="Change of the delay from one sampling interval to the next, over time; PS uses it."),
-        series("Mean of the Gaussian, and draw", "none", _trace(gaussian), least=None,
-               colours={"mean": own, "draw": "#999999"},
+        series("Mean of the Gaussian, and draw", "none", _trace(gaussian), least=None, dots="draw",
+               colours={"mean": own, "draw": NEUTRAL},
                about="NDE draws the growth of the window from this Gaussian."),
         series("Window around an action", "short", _trace(window),
                colours=dict(zip(window, sequence(2), strict=True)),

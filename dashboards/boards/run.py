@@ -9,8 +9,7 @@ from boards import sql
 from boards.board import board, files, one_run
 from boards.names import UID
 from boards.panels import listing, number, series
-from boards.style import BAD, LATE, OK, WARN
-from ddu.report.palette import RADIO
+from boards.style import BAD, LATE, NEUTRAL, OK, WARN
 
 OF_RUN = f"FROM testbed.run WHERE {sql.RUN}"
 
@@ -29,8 +28,8 @@ def _headline() -> list[object]:
     report = "${files}/runs/${__data.fields.directory_name:percentencode}"
     relative = f"/d/{UID['compare']}?var-run=${{__data.fields.run_id}}"
     what = f"""
-SELECT name AS run, cc, direction, radio, scenario, testbed, seed, started, duration_s,
-       array_to_string(verdict_reasons, ' ') AS reasons, 'report' AS report, 'CSV' AS csv,
+SELECT name AS run, 'report' AS report, 'CSV' AS csv, cc, direction, radio, scenario, started,
+       duration_s AS duration, array_to_string(verdict_reasons, ' ') AS reasons, seed, testbed,
        regexp_replace(directory, CASE WHEN campaign = '(none)' THEN '^.*/'
                                  ELSE '^.*/(?=[^/]+/[^/]+/[^/]+/[^/]+$)' END, '') AS directory_name, run_id
 {OF_RUN}""".strip()
@@ -44,7 +43,8 @@ SELECT name AS run, cc, direction, radio, scenario, testbed, seed, started, dura
             "What was run", what,
             "The resolved experiment, and the reasons of the verdict. `report` and `csv` open the files that "
             "`ddu analyze` wrote, through `ddu serve`.",
-            units={"duration_s": "s"}, links=links, hidden=["directory_name", "run_id"], height=4,
+            units={"duration": "s"}, wide={"radio": 190, "scenario": 120, "started": 150}, links=links,
+            hidden=["directory_name", "run_id"], height=4,
         ),
         number(
             "Verdict", "none", f"SELECT coalesce(verdict, status) AS verdict {OF_RUN}",
@@ -72,13 +72,12 @@ SELECT name AS run, cc, direction, radio, scenario, testbed, seed, started, dura
         number(
             "Retransmissions", "none", f"SELECT retransmissions_count {OF_RUN}",
             "Retransmitted segments in the sender's capture.",
-            levels=[(None, RADIO)],
         ),
     ]  # fmt: skip
 
 
 def _transport() -> list[object]:
-    retransmitted = f"sum(s.tcp_retransmissions_count) / {sql.STEP}"
+    retransmitted = f"nullif(sum(s.tcp_retransmissions_count), 0) / {sql.STEP}"
     jain = sql.per_step("transport_sample", {"throughput": "avg(s.jain_throughput)",
                                              "sending rate": "avg(s.jain_sending_rate)"})  # fmt: skip
     return [
@@ -93,7 +92,7 @@ def _transport() -> list[object]:
         series("In flight", "decbytes", sql.per_flow("avg(s.tcp_inflight_bytes)"),
                "Highest byte sent minus highest acknowledged, at the bin's end."),
         series("Retransmissions", "cps", sql.per_flow(retransmitted), dots=True, about=
-               "Retransmitted segments per second."),
+               "Retransmitted segments per second, where there were some."),
         series("Jain's index", "none", jain,
                "1: all active flows have equal rates; 1/n: one flow has everything. Needs two flows.",
                least=0, most=1, colours={"throughput": "#0072b2", "sending rate": "#e69f00"}),
@@ -109,8 +108,8 @@ def _radio() -> list[object]:
     }
     return [
         series("RSRP", "dBm", sql.per_ue({"RSRP": "avg(s.mac_rsrp_dbm)"}), least=None,
-               about="Reference signal received power at the UE.", colours={"RSRP": RADIO}),
-        series("SINR", "suffix: dB", sql.per_ue(signal), least=None, colours=directions,
+               about="Reference signal received power at the UE.", colours={"RSRP": NEUTRAL}),
+        series("SINR", "dB", sql.per_ue(signal), least=None, colours=directions,
                about="Effective SINR of the downlink at the UE, and SNR of the uplink at the gNB."),
         series("MCS", "none", sql.per_ue(both["mcs"]), most=28, colours=directions,
                about="Mean MCS of first transmissions."),

@@ -12,11 +12,16 @@ from grafana_foundation_sdk.models import common as looks
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue, Threshold, ThresholdsMode
 
 from boards.names import CONGESTION_CONTROLS, DELAY_CLASSES_MS
-from ddu.report.palette import VERDICT, colour_of
+from ddu.report.palette import colour_of
 
-OK, WARN, BAD = VERDICT["valid"], VERDICT["degraded"], VERDICT["invalid"]
-LATE = "#c4602d"
-"""Between WARN and BAD."""
+OK, WARN, LATE, BAD = "#1b8f5e", "#b07a00", "#d0601f", "#d9433b"
+"""Levels from good to bad. A colour here serves both themes of Grafana: its contrast to the ground of a light and of a dark
+panel is more than 3 (WCAG 2.2, 1.4.11), which the report's colours do not have in the dark."""
+NEUTRAL = "#808890"
+"""Lines and bars that belong to no congestion control."""
+TEXT = "text"
+"""Grafana's name for the theme's own colour of text."""
+VERDICTS = {"valid": OK, "degraded": WARN, "invalid": BAD, "failed": BAD}
 
 
 class Mapping:
@@ -30,10 +35,9 @@ class Mapping:
 
 
 def verdict_words() -> list[Any]:
-    """Return the colours of verdicts, as in the report."""
+    """Return the colours of verdicts."""
     return [Mapping("value", {
-        verdict: {"color": colour, "index": index}
-        for index, (verdict, colour) in enumerate([*VERDICT.items(), ("failed", BAD)])
+        verdict: {"color": colour, "index": index} for index, (verdict, colour) in enumerate(VERDICTS.items())
     })]  # fmt: skip
 
 

@@ -110,8 +110,8 @@ def test_what_is_asked_is_about_what_was_chosen(filled: StoreDirectory) -> None:
             # The path in `ddu serve`: a campaign's runs are deeper.
             below_runs = {"a": "0", "b": "1/runs/cell/run", HOSTILE: "3/runs/cell/run"}[name]
             assert row[-2] == below_runs
-        assert {row[0] for row in answer("compare", "Runs", scenario=["highway"])} == {stored["b"]}
-        assert {row[0] for row in answer("compare", "Runs", cc=[HOSTILE])} == {stored[HOSTILE]}
+        assert {row[1] for row in answer("compare", "Runs", scenario=["highway"])} == {stored["b"]}
+        assert {row[1] for row in answer("compare", "Runs", cc=[HOSTILE])} == {stored[HOSTILE]}
         assert len(answer("compare", "Runs")) == 4
         faulty = answer("campaign", "Failed, invalid and degraded runs")
         assert {stored["c"], "failed"} <= {row[0] for row in faulty}

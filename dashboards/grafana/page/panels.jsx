@@ -4,7 +4,7 @@ import { FieldType, getDisplayValueAlignmentFactors, getFieldDisplayValues, VizO
 import { BigValue, Table, TimeSeries, VizRepeater } from "@grafana/ui";
 import { fieldConfigOf, replacing } from "./data.js";
 
-const NOTE = 22; // px, above the data of a panel that is not exported
+const NOTE = 44; // px, two lines above the data of a panel that is not exported
 
 /** Return the component that draws this kind of panel; panels that @grafana/ui does not export show their data. */
 export function componentOf(panel) {
@@ -48,11 +48,11 @@ function Listing({ panel, frames, width, height, context }) {
 }
 
 function NotExported({ panel, frames, lacking, width, height, context }) {
-  const what = lacking.length ? `, @grafana/data not ${lacking.join(", ")}` : "";
+  const what = lacking.length ? ` (nor @grafana/data ${lacking.join(", ")})` : "";
   return (
     <>
       <p style={{ height: NOTE, margin: 0, color: context.theme.colors.text.secondary }}>
-        {`Its data, as @grafana/ui does not export ${panel.type}${what}:`}
+        {`@grafana/ui does not export ${panel.type}${what}. Its data:`}
       </p>
       <Listing panel={{ ...panel, options: {} }} frames={frames} width={width} height={height - NOTE} context={context} />
     </>
