@@ -26,10 +26,13 @@ class Identity(NamedTuple):
 
 
 def identify(pid: int) -> Identity | None:
-    """Return the process that has `pid` now; None if there is none, or only a zombie."""
+    """Return the process that has `pid` now; None if there is none, or only a zombie.
+
+    Raises OSError where that cannot be known: a process that lives is never taken for gone.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] in "ZX" else Identity(pid, int(fields[19]))

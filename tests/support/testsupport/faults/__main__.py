@@ -14,6 +14,8 @@ import importlib
 import json
 import os
 import random
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from contextlib import ExitStack
 from itertools import chain, cycle, groupby, islice
 from operator import attrgetter
 from pathlib import Path
+from typing import NoReturn, TypeVar
 
 import ccu
 import ddu
@@ -33,25 +36,40 @@ from testsupport.faults.inject import Injected, Injector
 from testsupport.faults.processes import adopt_orphans
 from testsupport.faults.subjects import Analyze, Campaign, Import, Publish, Run, Subject
 
+_T = TypeVar("_T")
+
 _SHIM = Path(__file__).with_name("shim.c")
 _MOST_OF_MEMORY = 200
 """Calls for memory are many; of a command's, so many are chosen, evenly."""
 _IMPORTED = (
     "ccu.cli.main",
+    "ccu.cli.campaign",
+    "ccu.cli.cluster_options",
     "ccu.cli.progress",
-    "ccu.campaigns.runner",
+    "ccu.cli.run",
     "ccu.campaigns.engines.parallel",
-    "ccu.runs.run",
+    "ccu.congestion.reminis",
+    "ccu.testbeds.emulated.driver",
+    "ccu.testbeds.oai.driver",
+    "ccu.testbeds.phone.traffic_driver",
+    "ccu.testbeds.virtual.driver",
+    "ccu.testbeds.virtual_time.run",
+    "ccu.traffic.bulk.driver",
+    "ccu.traffic.program.driver",
+    "ccu.traffic.quic.driver",
     "ddu.cli.main",
     "ddu.api",
     "ddu.campaign.analysis",
     "ddu.importing.run",
-    "ddu.store.publish",
+    "ddu.store.campaigns",
     "ddu.verify",
     "psycopg",
+    "pyarrow.pandas_compat",
     "rich.progress",
     "typer._adapters",
 )
+_PASSES = (0, 4, 2, 6, 1, 5, 3, 7)
+"""Every eighth fault, from each of these on: what is ended early has injected an even sample."""
 
 
 def main() -> int:
@@ -60,13 +78,14 @@ def main() -> int:
     if "FAULTS_STATE" not in os.environ:
         memory = Path("/dev/shm")  # Every injection waits for the disk (fsync) some forty times.
         where = memory if os.access(memory, os.W_OK) else None
-        with tempfile.TemporaryDirectory(prefix="faults-", dir=where) as folder:
-            return _start_with_shim(Path(folder))
+        _start_with_shim(Path(tempfile.mkdtemp(prefix="faults-", dir=where)))
     folder = Path(os.environ["FAULTS_STATE"]).parent
-    shared = Shared(Path(os.environ["FAULTS_STATE"]))
-    for module in _IMPORTED:
-        importlib.import_module(module)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder)
+        shared = Shared(Path(os.environ["FAULTS_STATE"]))
+        for module in _IMPORTED:
+            importlib.import_module(module)
         subjects = [one for name in options.subjects if (one := _subject(name, stack))]
         gc.freeze()
         adopt_orphans()
@@ -87,8 +106,8 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _start_with_shim(folder: Path) -> int:
-    """Run this again with the shim in every process, and the testbed of its campaigns."""
+def _start_with_shim(folder: Path) -> NoReturn:
+    """Become this again with the shim in every process, and the testbed of its campaigns."""
     shim, state = folder / "shim.so", folder / "state"
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", shim, _SHIM, "-ldl"], check=True)
     Shared.make(state)
@@ -102,9 +121,10 @@ def _start_with_shim(folder: Path) -> int:
         "PYTHONPATH": str(folder),
         "OPENBLAS_NUM_THREADS": "1",
         "COLUMNS": "1000",
+        "RUST_BACKTRACE": "0",
     }
     words = [sys.executable, "-m", "testsupport.faults", *sys.argv[1:]]
-    return subprocess.run(words, env=os.environ | environment).returncode
+    os.execve(sys.executable, words, os.environ | environment)
 
 
 def _subject(name: str, stack: ExitStack) -> Subject | None:
@@ -182,19 +202,28 @@ def _everything(injectors: list[Injector], journal: Path, kind: str | None) -> i
         if not done:
             file.truncate(0)
             file.write(json.dumps({"source": _source()}) + "\n")
-        for injector in injectors:
-            faults = [one for one in _faults(injector) if kind in (None, one.kind)]
-            shown_s, subject = time.monotonic(), injector.subject.name
-            for index, fault in enumerate(faults, 1):
-                key = (subject, fault.kind, fault.number)
-                if key not in done:
-                    done[key] = injector.inject(fault)
-                    file.write(json.dumps(done[key].to_json()) + "\n")
-                    file.flush()
-                if time.monotonic() - shown_s > 10 or index == len(faults):
-                    shown_s = time.monotonic()
-                    print(f"{subject}: {index} of {len(faults)}, {fault}", flush=True)
+        every = [
+            (injector, fault)
+            for injector in injectors
+            for fault in _faults(injector)
+            if kind in (None, fault.kind)
+        ]
+        shown_s = time.monotonic()
+        for index, (injector, fault) in enumerate(_even(every), 1):
+            key = (injector.subject.name, fault.kind, fault.number)
+            if key not in done:
+                done[key] = injector.inject(fault)
+                file.write(json.dumps(done[key].to_json()) + "\n")
+                file.flush()
+            if time.monotonic() - shown_s > 10 or index == len(every):
+                shown_s = time.monotonic()
+                print(f"{index} of {len(every)}: {injector.subject.name}, {fault}", flush=True)
     return _report(list(done.values()))
+
+
+def _even(faults: list[_T]) -> Iterator[_T]:
+    """Yield all in an order of which each beginning is spread evenly over them."""
+    return chain.from_iterable(faults[first :: len(_PASSES)] for first in _PASSES)
 
 
 def _read(journal: Path) -> Iterator[Injected]:

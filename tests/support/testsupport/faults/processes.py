@@ -105,6 +105,7 @@ def _forked(work: Callable[[], int]) -> int:
 def _begin(work: Callable[[], int]) -> int:
     pid = os.fork()
     if pid == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         _end_with(work)
     return pid
@@ -135,8 +136,10 @@ def _end(pid: int) -> int:
     ended = os.pidfd_open(pid)
     try:
         if not select.select([ended], [], [], _PATIENCE_S)[0]:
-            _kill_children()
             raise HangsError(f"did not end within {_PATIENCE_S} s")
+    except BaseException:  # SystemExit as well: this process is being ended.
+        _kill_children()
+        raise
     finally:
         os.close(ended)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -55,7 +55,7 @@ def perform(job: Job, report: runs.Listener, analyst: Analyst) -> Ended:
     """Do the run, and keep of it what the job says. Raises RefusedError and Interrupted."""
     try:
         run = runs.run(job.experiment, job.output, report)
-    except RunFailed as failed:
+    except (RunFailed, OSError) as failed:
         return Ended(error=str(failed))
     if job.keep != "raw":
         report("analysing", 1.0)
