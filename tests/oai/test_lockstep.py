@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ccu.host import programs
+from ccu.host import contain, programs
 from testsupport.oai.containers import DockerApi, variables
 from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
 
+EXAMPLE = Path(__file__).parents[2] / "examples/udp_aimd.py"
 COMMON = ("--lockstep", "--core", "none", "--prb", "24", "--rtt", "0ms")
 
 
@@ -118,6 +119,51 @@ def test_quic_runs_over_samples(lockstep: Ccu) -> None:
     assert aligned["quic_cwnd_bytes"].max() > 12_000
     received = ran.manifest["flows"][0]["received_bytes"]
     assert received * 8 / 2 > 1e6
+    assert leftovers(lockstep) == []
+
+
+POLICY = """\
+import os
+
+class Mine:
+    def report(self, flow, report):
+        for act in (
+            lambda: open({outside!r}, "w"),
+            lambda: open("/etc/shadow"),
+            lambda: os.setuid(0),
+        ):
+            try:
+                act()
+            except OSError:
+                continue
+            raise RuntimeError("was not refused")
+"""
+PROGRAM = """\
+#!/bin/sh
+if [ $1 = sender ]; then id -u; cat /etc/shadow; touch {outside}; fi
+exec {example} $*
+"""
+
+
+@pytest.mark.skipif(bool(contain.losses()), reason="this machine cannot contain a program")
+def test_policies_and_programs_of_a_user_are_contained(lockstep: Ccu, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    policy, program = tmp_path / "mine.py", tmp_path / "program"
+    policy.write_text(POLICY.format(outside=str(outside)))
+    program.write_text(PROGRAM.format(outside=outside, example=EXAMPLE))
+    program.chmod(0o755)
+    flows = f"{policy}@0,program:{program}@0"
+    ran = lockstep.run("--scenario", "static", "--duration", "1s", flows=flows)
+    assert ran.code == 0, ran.printed
+    assert ran.manifest["verdict"] == "valid"
+    assert ran.directory is not None
+    logs = (ran.directory / "raw/logs/program-f1-sender.log").read_text().splitlines()
+    user, shadow, touched = logs
+    assert int(user) != 0
+    assert shadow == "cat: /etc/shadow: Permission denied"
+    assert re.search(r"outside'?: (Read-only file system|Permission denied)$", touched)
+    assert rows(ran.directory / "raw/cc-mine.csv")  # The policy has made its attempts.
+    assert not outside.exists()
     assert leftovers(lockstep) == []
 
 
