@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -18,6 +19,9 @@ from typing import Any
 import psutil
 import pytest
 
+from ccu.campaigns.analyst import Analyst
+from ccu.campaigns.engines.job import Job, perform
+from ccu.spec.experiment import Experiment
 from testsupport import nap_testbed
 from testsupport.prepared import BIN, Started
 from testsupport.waiting import until
@@ -141,6 +145,18 @@ def test_a_failing_run_is_tried_again_and_the_others_go_on(naps: Naps) -> None:
     # Once, and once again (`retries: 1`).
     assert naps.states() == {"finished": 2, "failed": 4}
     assert done.stdout.count("nap: a bad dream") >= 2
+
+
+def test_an_error_of_the_machine_costs_a_run_one_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crowded(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files", "/proc/1/stat")
+
+    monkeypatch.setattr("ccu.runs.run.run", crowded)
+    experiment = Experiment.model_construct()
+    ended = perform(Job(experiment, tmp_path, "raw"), lambda _, __: None, Analyst())
+    assert (ended.error, ended.defect) == ("[Errno 24] Too many open files: '/proc/1/stat'", None)
 
 
 def test_several_campaigns_in_a_row(naps: Naps) -> None:

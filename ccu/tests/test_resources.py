@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -14,6 +15,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import pytest
 
@@ -89,6 +91,20 @@ def test_a_current_run_is_not_cleaned(tmp_path: Path) -> None:
     resources.begin_record("run").register(UnfinishedRun(str(directory)))
     assert resources.clean() == []
     assert json.loads((directory / "run.json").read_text())["status"] == "running"
+
+
+def test_a_process_that_cannot_be_looked_at_is_not_taken_for_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a living run would be taken for abandoned, and what it uses be removed."""
+    owned = resources.begin_record("run")
+    too_many = OSError(errno.EMFILE, "Too many open files")
+    with monkeypatch.context() as limited:
+        file = Mock(**{"return_value.read_text.side_effect": too_many})
+        limited.setattr(processes, "Path", file)
+        with pytest.raises(OSError, match="Too many open files"):
+            resources.clean()
+    assert owned.file.exists()
 
 
 def test_a_killed_runs_resources_are_found_by_their_kind(tmp_path: Path) -> None:
