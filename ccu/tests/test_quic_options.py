@@ -9,6 +9,7 @@ import pytest
 
 from ccu.spec import traffic
 from ccu.spec.experiment import Experiment
+from ccu.testbeds import check_traffic, drivers
 from ccu.traffic import driver_of
 from ddu.console.problems import RefusedError
 
@@ -66,3 +67,16 @@ def test_a_path_that_is_too_narrow_for_quic_is_refused() -> None:
         driver_of(kind).check(narrow, kind)
     wide = Experiment(flows=flows, mss_bytes=1188)  # type: ignore[arg-type]
     driver_of(kind).check(wide, kind)
+
+
+def test_a_testbed_that_runs_no_programs_names_those_that_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(type(drivers()["emulated"]), "runs_programs", False)
+    flows = ({"cc": "quic:cubic"},)
+    experiment = Experiment(flows=flows, testbed={"name": "emulated"})  # type: ignore[arg-type]
+    with pytest.raises(
+        RefusedError, match="emulated does not carry the traffic quic:cubic"
+    ) as refused:
+        check_traffic(experiment)
+    assert "virtual" in str(refused.value)

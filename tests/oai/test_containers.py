@@ -201,6 +201,17 @@ def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
     assert leftovers(docker_ccu) == []
 
 
+def test_quic_runs_without_a_core(docker_ccu: Ccu) -> None:
+    ran = docker_ccu.run(*WITHOUT_CORE, "--ul", flows="quic:newreno@0")
+    run = analysed(ran)
+    (flow,) = ran.manifest["flows"]
+    assert flow["sender"]["host"] == "ue"
+    assert flow["received_bytes"] > 1e5
+    aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
+    assert aligned["quic_cwnd_bytes"].max() >= 12_000
+    assert leftovers(docker_ccu) == []
+
+
 def test_two_ues_with_open5gs_as_the_core(docker_ccu: Ccu) -> None:
     ran = docker_ccu.run("--core", "open5gs", *TWO_UES, "--capture-n3", flows="cubic@0,reno@2")
     check_two_ues(ran, amf="open5gs-amf")

@@ -125,10 +125,6 @@ def test_a_program_that_does_not_send_fails_the_run(
         (("--cc", f"program:{EXAMPLE}", "--no-capture"), "is counted in the captures"),
         (("--cc", f"program:{EXAMPLE}", "--traffic", "tcp:1MB"), "makes its own traffic"),
         (("--cc", f"program:{EXAMPLE}", "--cc-param", "a=1"), "udp_aimd takes no parameters"),
-        (
-            ("--cc", f"program:{EXAMPLE}", "--testbed", "rfsim", "--no-lockstep"),
-            "does not carry the traffic program:",
-        ),
     ],
 )
 def test_what_cannot_be_run_is_refused(

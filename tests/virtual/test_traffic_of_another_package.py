@@ -40,8 +40,8 @@ def test_two_runs_are_the_same_to_the_byte(kernel: Path, packages: Path, tmp_pat
         (["--traffic", "puls"], "no kind of traffic 'puls'. Did you mean pulse?"),
         (["--traffic", "pulse", "--cc", "cubic"], "--cc: the traffic has no such congestion"),
         (
-            ["--traffic", "pulse", "--testbed", "rfsim", "--no-lockstep"],
-            "the testbed rfsim does not carry the traffic pulse",
+            ["--traffic", "pulse", "--testbed", "phone"],
+            "--traffic: a phone's traffic is TCP",
         ),
         (["--flows", "tcp:1MB@0"], "names no congestion control"),
         (["--flows", "pulse:9@0", "--traffic", "tcp:1MB"], "makes its own traffic"),

@@ -19,6 +19,7 @@ class OaiDriver(Driver):
     """The driver of OpenAirInterface in containers."""
 
     options = OaiOptions
+    runs_programs = True
     panel = "Options of the testbeds rfsim and usrp (docs/oai.md)"
 
     def __init__(self, summary: str, preferred: Mapping[str, Any] = MappingProxyType({})) -> None:
