@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "docs/benchmarks/nr-link.md"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 NR_LINK = TARGET / "release/nr-link"
+MODEL = TARGET / "model.jsonl"
 SAMPLES = TARGET / "channel-emulator.jsonl"
 SECONDS = 5
 IP_SHARE = 1500 / 1448
@@ -97,7 +98,7 @@ def _build() -> str:
     subprocess.run(
         ["cargo", "build", "--release", "--quiet", "-p", "nr-link"], check=True, cwd=ROOT
     )
-    _cargo_bench("-p", "nr-link-model", "--bench", "slots", "--", "--quick")
+    MODEL.write_text(_cargo_bench("-p", "nr-link-model", "--bench", "slots"))
     SAMPLES.write_text(_cargo_bench("-p", "nr-link-channel-emulator", "--bench", "samples"))
     messages = _cargo_bench("-p", "nr-link", "--bench", "throughput", "--no-run")
     made = [json.loads(line) for line in messages.splitlines() if line.startswith("{")]
@@ -240,50 +241,44 @@ def _mac_mbps(file: Path) -> float:
 
 
 def _model_rows() -> list[Row]:
-    """Return the rows of the model without I/O, measured by criterion."""
-    folder = TARGET / "criterion"
+    """Return the rows of the model without I/O, in slots per second of processor time."""
+    slots_per_s = {case["case"]: case["per_s"] for case in _cases(MODEL)}
     rows = []
     for load in ("idle", "saturated"):
         for ues in (1, 8, 64):
-            estimates = json.loads((folder / f"slots/{load}/{ues}/new/estimates.json").read_text())
-            slots_per_s = 200 / (estimates["mean"]["point_estimate"] * 1e-9)
-            here = f"{slots_per_s:,.0f} slots a second"
+            here = slots_per_s[f"slots/{load}/{ues}"]
             bar = "≥ 1 (real time)" if ues == 64 and load == "saturated" else ""
             measure = f"model alone, 106 PRB, {ues} UEs, {load}"
-            rows.append(Row(measure, bar, here, f"{slots_per_s / 2000:.1f} times real time"))
-    return [*rows, *_cell_rows(folder)]
-
-
-def _cell_rows(folder: Path) -> list[Row]:
-    """Return the rows of two cells against one, in the same run of criterion."""
-
-    def slots_per_s(cells: str) -> float:
-        estimates = json.loads((folder / f"cells/{cells}/new/estimates.json").read_text())
-        return 200 / float(estimates["mean"]["point_estimate"]) * 1e9
-
-    one = slots_per_s("one")
-    rows = []
+            times = f"{here / 2000:.1f} times real time"
+            rows.append(Row(measure, bar, f"{here:,.0f} slots a second", times))
+    one = slots_per_s["cells/one"]
     for name, cells, bar in (
         ("two cells", "two", "≤ 1.5 times one"),
         ("two cells, neighbour load 0.5", "two, load 0.5", ""),
     ):
-        here = f"{slots_per_s(cells):,.0f} slots a second"
+        here = slots_per_s[f"cells/{cells}"]
         measure = f"model alone, 106 PRB, 1 UE, saturated, {name}"
-        rows.append(Row(measure, bar, here, f"{one / slots_per_s(cells):.2f} times one cell"))
+        times = f"{one / here:.2f} times one cell"
+        rows.append(Row(measure, bar, f"{here:,.0f} slots a second", times))
     return rows
 
 
 def _emulator_rows() -> list[Row]:
     """Return the rows of the channel emulator, in samples per second of processor time."""
-    lines = [line for line in SAMPLES.read_text().splitlines() if line.startswith("{")]
     rows = []
-    for case in [one for one in map(json.loads, lines) if "msamples_per_s" in one]:
+    for case in _cases(SAMPLES):
         bar = "≥ 4 times 61.44 MS/s" if case["case"] == "four taps at samples, noise" else ""
         here = f"{case['msamples_per_s']:.0f} MS/s on a core"
         times = f"{case['real_time']:.2f} times 61.44 MS/s"
         times += f", {case['of_plain_loop']:.2f} of the plain loop"
         rows.append(Row(f"channel emulator, {case['case']}", bar, here, times))
     return rows
+
+
+def _cases(file: Path) -> list[dict[str, Any]]:
+    """Return what a benchmark printed, among the messages of cargo."""
+    lines = (line for line in file.read_text().splitlines() if line.startswith("{"))
+    return [one for one in map(json.loads, lines) if "case" in one]
 
 
 def _explained_rows() -> list[Row]:

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The model alone: slots per second with 1, 8 and 64 UEs, saturated in both directions and idle,
 //! with eight carriers of 400 MHz, and among several cells; packets per second over a capacity scenario.
+//!
+//! `cargo bench -p nr-link-model` prints a JSON line for each case; nr-link/benchmarks/measure.py reads them.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source, UeId};
+use serde_json::json;
 
 const MS: Nanos = 1_000_000;
 /// 200 slots of half a millisecond.
 const STEP: Nanos = 100 * MS;
+const LEAST: Duration = Duration::from_secs(2);
 
 const SCENARIO: &str = "
 schema: rf-scenario/1
@@ -71,35 +75,47 @@ fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {
     link.samples();
 }
 
-fn slots(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("slots");
-    group.sample_size(20);
-    group.throughput(Throughput::Elements(STEP / (MS / 2)));
+/// Prints how many elements, of which a step has `of_step`, the link does in a second of the processor's time.
+fn measure(case: &str, mut link: Link<()>, packets_per_ms: usize, of_step: u64) {
+    let mut now = 0;
+    run(&mut link, &mut now, packets_per_ms); // fills the queues
+    let began = Instant::now();
+    let began_s = processor_s();
+    let mut steps = 0;
+    while began.elapsed() < LEAST {
+        run(&mut link, &mut now, packets_per_ms);
+        steps += 1;
+    }
+    let per_s = (steps * of_step) as f64 / (processor_s() - began_s);
+    println!("{}", json!({"case": case, "per_s": per_s}));
+}
+
+/// Returns the processor's time of this thread: others may use the machine.
+fn processor_s() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
+    let running_ns = text
+        .split(' ')
+        .next()
+        .and_then(|number| number.parse().ok());
+    running_ns.map_or(f64::NAN, |ns: f64| ns * 1e-9)
+}
+
+fn slots() {
+    let of_step = STEP / (MS / 2);
     for (load, packets_per_ms) in [("idle", 0), ("saturated", 64)] {
         for ues in [1, 8, 64] {
-            let (mut link, mut now) = (link(ues, SCENARIO), 0);
-            group.bench_function(BenchmarkId::new(load, ues), |bencher| {
-                bencher.iter(|| run(&mut link, &mut now, packets_per_ms));
-            });
+            let case = format!("slots/{load}/{ues}");
+            measure(&case, link(ues, SCENARIO), packets_per_ms, of_step);
         }
     }
     let fair = ("prb: 106", "prb: 106\n  scheduler: {proportional_fair: {}}");
-    let (mut link, mut now) = (changed(64, SCENARIO, &[fair]), 0);
-    group.bench_function(
-        BenchmarkId::new("saturated, proportional fair", 64),
-        |bencher| {
-            bencher.iter(|| run(&mut link, &mut now, 64));
-        },
-    );
-    group.finish();
+    let link = changed(64, SCENARIO, &[fair]);
+    measure("slots/saturated, proportional fair/64", link, 64, of_step);
 }
 
 /// Eight carriers of 264 PRB and 120 kHz with 12 Gbit/s offered in each direction; an element is
 /// one slot of all carriers.
-fn carriers(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("carriers");
-    group.sample_size(20);
-    group.throughput(Throughput::Elements(STEP / (MS / 8)));
+fn carriers() {
     let changes = [
         ("carrier_ghz: 3.6", "carrier_ghz: 28"),
         ("numerology: 1", "numerology: 3"),
@@ -107,18 +123,12 @@ fn carriers(criterion: &mut Criterion) {
         ("layers: {dl: 1, ul: 1}", "layers: {dl: 2, ul: 2}"),
         ("mcs_table: 64qam", "mcs_table: 256qam"),
     ];
-    let (mut link, mut now) = (changed(1, SCENARIO, &changes), 0);
-    group.bench_function("8 x 264 PRB", |bencher| {
-        bencher.iter(|| run(&mut link, &mut now, 1000));
-    });
-    group.finish();
+    let link = changed(1, SCENARIO, &changes);
+    measure("carriers/8 x 264 PRB", link, 1000, STEP / (MS / 8));
 }
 
 /// One UE with full queues in both directions: in one cell, between two, and between two of which the other interferes.
-fn cells(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("cells");
-    group.sample_size(20);
-    group.throughput(Throughput::Elements(STEP / (MS / 2)));
+fn cells() {
     let one = SCENARIO.replace("noise: {sinr_db: 25}", "noise: {figure_db: 7}");
     let two =
         format!("{one}  cells: [{{level: {{rsrp_dbm: -90}}}}, {{level: {{rsrp_dbm: -96}}}}]\n");
@@ -132,25 +142,20 @@ fn cells(criterion: &mut Criterion) {
         ("two", &two, &[]),
         ("two, load 0.5", &two, &[loaded]),
     ] {
-        let (mut link, mut now) = (changed(1, scenario, changes), 0);
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| run(&mut link, &mut now, 64));
-        });
+        let link = changed(1, scenario, changes);
+        measure(&format!("cells/{name}"), link, 64, STEP / (MS / 2));
     }
-    group.finish();
 }
 
 /// 840 packets per ms in each direction: 10.08 Gbit/s.
-fn packets(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("packets");
-    group.sample_size(20);
-    group.throughput(Throughput::Elements(2 * 840 * STEP / MS));
-    let (mut link, mut now) = (link(1, TEN_GIGABIT), 0);
-    group.bench_function("10 Gbit/s", |bencher| {
-        bencher.iter(|| run(&mut link, &mut now, 840));
-    });
-    group.finish();
+fn packets() {
+    let link = link(1, TEN_GIGABIT);
+    measure("packets/10 Gbit/s", link, 840, 2 * 840 * STEP / MS);
 }
 
-criterion_group!(benches, slots, carriers, cells, packets);
-criterion_main!(benches);
+fn main() {
+    slots();
+    carriers();
+    cells();
+    packets();
+}
