@@ -30,6 +30,7 @@ from typing import Any
 BIN = Path(sys.executable).parent
 
 _IMPORTED = (
+    "ccu.cli.campaign",
     "ccu.cli.completion",
     "ccu.cli.help",
     "ccu.cli.main",
@@ -42,10 +43,12 @@ _IMPORTED = (
     "ddu.api",
     "ddu.campaign.analysis",
     "ddu.cli.main",
+    "ddu.report.page",
     "email.parser",
     "pyarrow.pandas_compat",
     "rich._emoji_codes",
     "rich.progress",
+    "scipy.stats",
     "testsupport.forking",
     "typer._adapters",
     "typer._click.decorators",
