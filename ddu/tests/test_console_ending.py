@@ -13,13 +13,9 @@ from pathlib import Path
 import pytest
 
 from ddu.console.ending import error_text
+from testsupport.prepared import command
 
 ROOT = Path(__file__).parents[2]
-
-
-def ended(program: str, *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", program, *args]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
 def test_further_lines_of_a_message_are_indented() -> None:
@@ -39,7 +35,7 @@ def test_further_lines_of_a_message_are_indented() -> None:
     ],
 )
 def test_wrong_input_is_one_message_and_code_2(args: tuple[str, ...], first: str) -> None:
-    run = ended(*args)
+    run = command(*args, folder=ROOT)
     program = args[0]
     assert run.returncode == 2
     assert run.stdout == ""
@@ -61,15 +57,15 @@ def test_a_closed_pipe_is_not_an_error(args: tuple[str, ...]) -> None:
 
 
 def test_without_arguments_the_help_is_printed() -> None:
-    run = ended("ccu", "scenario")
+    run = command("ccu", "scenario", folder=ROOT)
     assert (run.returncode, run.stderr) == (2, "")
     assert "Usage: ccu scenario" in run.stdout
 
 
 def test_a_full_disk_is_one_message() -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "ddu", "schema"]
-        run = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+        words = [sys.executable, "-m", "ddu", "schema"]
+        run = subprocess.run(words, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
     assert run.returncode == 1
     assert run.stderr.startswith("ddu: error: the disk is full. Free some space")
 
