@@ -26,14 +26,14 @@ const READING: TimeVal = TimeVal::new(0, 4000);
 /// A deadline that is so near has ppoll, which is exact to the nanosecond.
 const SOON: Duration = Duration::from_millis(20);
 
-/// Why [`Socket::wait`] returned.
+/// The reason for which [`Socket::wait`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Woken {
     /// Something has arrived, or the call that reads waits.
     ToReceive(Wait),
     /// The timeout is over.
     InTime,
-    /// For another reason.
+    /// Another reason.
     Otherwise,
 }
 

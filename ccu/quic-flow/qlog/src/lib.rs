@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What quinn-proto calls of the crate qlog, in its place (`[patch.crates-io]` of the workspace).
+//! The part of the crate qlog that quinn-proto calls, in its place (`[patch.crates-io]` of the workspace).
 //!
 //! That crate makes JSON of an event with serde, in some thirty calls of a writer, and rounds its time to f32: a third of
 //! the CPU time of a flow at 100 Mbit/s, and microseconds of error after 10 s. Here an event becomes one
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The version of the main schema.
 pub const QLOG_VERSION: &str = "0.3";
 
-/// What the header of a log says in other programs; here nothing.
+/// The content of a log's header in other programs; here nothing.
 #[derive(Debug)]
 pub struct TraceSeq;
 
@@ -39,7 +39,7 @@ pub struct VantagePoint {
     pub name: Option<String>,
     /// Its kind.
     pub ty: VantagePointType,
-    /// Of a log by neither end, the end whose flow is shown.
+    /// The end whose flow is shown, in a log by neither end.
     pub flow: Option<VantagePointType>,
 }
 
@@ -50,12 +50,12 @@ pub enum VantagePointType {
     Unknown,
 }
 
-/// How a log is to be read.
+/// The settings with which a log is to be read.
 #[derive(Debug)]
 pub struct Configuration {
     /// The time to add to that of each event, in ms.
     pub time_offset: Option<f64>,
-    /// Where the log comes from.
+    /// The origin of the log.
     pub original_uris: Option<Vec<String>>,
 }
 
