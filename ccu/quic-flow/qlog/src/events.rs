@@ -39,7 +39,7 @@ impl Event {
     }
 }
 
-/// What happened.
+/// The event itself.
 #[derive(Debug)]
 pub enum EventData {
     /// The state of recovery and congestion control is another.
@@ -55,7 +55,7 @@ pub enum EventData {
 /// The importance from which events are logged; all of quinn's are.
 #[derive(Debug)]
 pub enum EventImportance {
-    /// What every log should have.
+    /// The events that every log should have.
     Core,
 }
 
@@ -181,10 +181,10 @@ pub mod quic {
     /// The type of a packet.
     #[derive(Debug, Default, Clone, Copy)]
     pub enum PacketType {
-        /// Of the handshake's begin.
+        /// The handshake begins.
         #[default]
         Initial,
-        /// Of the handshake.
+        /// The handshake goes on.
         Handshake,
         /// Data before the handshake.
         ZeroRtt,
