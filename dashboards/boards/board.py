@@ -9,6 +9,7 @@ from typing import Any
 from grafana_foundation_sdk.builders import dashboard as build
 from grafana_foundation_sdk.models import dashboard as model
 
+from boards import sql
 from boards.names import TAG, UID
 from boards.panels import SOURCE, Panel
 
@@ -75,12 +76,12 @@ def files() -> build.TextBoxVariable:
 
 def one_run(condition: str = "", note: str = "") -> build.QueryVariable:
     """Return the variable `run`; its value is the run's number in the store."""
-    sql = (
+    query = (
         "SELECT name AS __text, run_id::text AS __value FROM testbed.run "
         f"WHERE state = 'published' AND start_utc_ns IS NOT NULL{condition} "
-        "ORDER BY started DESC LIMIT 2000"
+        f"ORDER BY {sql.MADE} DESC LIMIT 2000"
     )
-    return chosen("run", "Run", sql, f"Newest first{note}.")
+    return chosen("run", "Run", query, f"Newest first{note}.")
 
 
 def _others() -> build.DashboardLink:

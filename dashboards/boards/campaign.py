@@ -6,6 +6,7 @@ from __future__ import annotations
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 from grafana_foundation_sdk.models.dashboard import DataTransformerConfig
 
+from boards import sql
 from boards.board import board, chosen, files
 from boards.names import CONGESTION_CONTROLS, UID
 from boards.panels import bars, listing, number
@@ -58,7 +59,7 @@ def dashboard() -> Dashboard:
         [
             chosen(
                 "campaign", "Campaign",
-                "SELECT campaign FROM testbed.run GROUP BY campaign ORDER BY max(started) DESC NULLS LAST",
+                f"SELECT campaign FROM testbed.run GROUP BY campaign ORDER BY max({sql.MADE}) DESC",
                 "Runs without a campaign are in (none).", many=True,
             ),
             files(),
@@ -78,7 +79,7 @@ SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
         WHERE {OF} AND {RESULT} AND name LIKE campaign || '/%')
        / nullif((SELECT sum(planned_count)::float8 FROM testbed.campaign WHERE name IN (${{campaign:sqlstring}})), 0)
        AS done""".strip()
-    latest = f"SELECT max(coalesce(started, published_at)) FROM testbed.run WHERE {OF}"
+    latest = f"SELECT (extract(epoch FROM max({sql.MADE})) * 1000)::bigint AS latest FROM testbed.run WHERE {OF}"
     return [
         _count("Runs", "true", "Runs of the campaign in the store.", TEXT),
         _count("Valid", "verdict = 'valid'", "Runs in which the machine kept up.", OK),
@@ -88,9 +89,8 @@ SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
         _count("In progress", "state = 'live'", "Runs in progress; see the dashboard Live.", TEXT),
         number("Done", "percentunit", done, "Cells with a valid or degraded run, relative to the planned ones; needs "
                "a campaign that was published by its directory.", decimals=0, width=4),
-        number("Latest", "dateTimeFromNow", latest.replace("SELECT max(coalesce(started, published_at))",
-               "SELECT (extract(epoch FROM max(coalesce(started, published_at))) * 1000)::bigint AS latest"),
-               "Start of the latest run.", width=4),
+        number("Latest", "dateTimeFromNow", latest, "Start of the latest run; of one in virtual time, its publication.",
+               width=4),
     ]  # fmt: skip
 
 
@@ -134,16 +134,16 @@ def _column(cc: str) -> str:
 
 def _faults() -> list[object]:
     query = f"""
-SELECT name AS run, coalesce(started, published_at) AS started, coalesce(verdict, status) AS verdict,
+SELECT name AS run, {sql.MADE} AS made, coalesce(verdict, status) AS verdict,
        status, coalesce(failure, array_to_string(verdict_reasons, ' ')) AS reason, cc, direction,
        {POINT} AS point, (coalesce(duration_s, 0) * 1000)::bigint AS duration_ms, run_id
 FROM testbed.run
 WHERE {OF} AND state = 'published' AND (verdict IS DISTINCT FROM 'valid' OR status <> 'finished')
-ORDER BY started DESC NULLS LAST
+ORDER BY made DESC
 LIMIT 500""".strip()
     url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
     return [
         listing("Failed, invalid and degraded runs", query, "Each with its reason; newest first.",
                 links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"],
-                wide={"started": 150, "reason": 250, "point": 150}, height=10, filterable=True)
+                wide={"made": 150, "reason": 250, "point": 150}, height=10, filterable=True)
     ]  # fmt: skip

@@ -21,10 +21,10 @@ PUBLISHED = "state = 'published' AND start_utc_ns IS NOT NULL"
 
 PICKED = f"""
 WITH picked AS (
-    SELECT run_id, name, cc, row_number() OVER (ORDER BY started DESC) AS number
+    SELECT run_id, name, cc, row_number() OVER (ORDER BY {sql.MADE} DESC) AS number
     FROM testbed.run
     WHERE run_id::text IN (${{run:sqlstring}}) AND {PUBLISHED} AND {FILTERED}
-    ORDER BY started DESC
+    ORDER BY {sql.MADE} DESC
     LIMIT {SHOWN}
 )""".strip()
 
@@ -59,7 +59,7 @@ def _filter(name: str, label: str, column: str) -> object:
 def _runs() -> object:
     query = (
         f"SELECT name AS __text, run_id::text AS __value FROM testbed.run WHERE {PUBLISHED} "
-        f"AND {FILTERED} ORDER BY started DESC LIMIT 200"
+        f"AND {FILTERED} ORDER BY {sql.MADE} DESC LIMIT 200"
     )
     return chosen("run", "Runs", query, "Those that the other variables leave; newest first.",
                   many=True)  # fmt: skip
@@ -80,7 +80,7 @@ ORDER BY p.number"""
         "Runs", query,
         "The runs shown below, with their numbers in legends, and main metrics; click a run's name to open it.",
         units=units, links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"],
-        wide={"cc": 110, "retransmissions": 130, "Jain's index": 100, "scenario": 120, "radio": 190}, height=7,
+        wide={"cc": 110, "retransmissions": 130, "Jain's index": 100, "scenario": 120, "radio": 205}, height=7,
     )  # fmt: skip
 
 

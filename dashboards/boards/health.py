@@ -16,7 +16,8 @@ def dashboard() -> Dashboard:
     return board(
         "health",
         "Testbed · 7 Health",
-        "Lateness, drops and CPU time of each program: whether a result describes the network.",
+        "Lateness, drops and CPU time of each program: whether a result describes the network. Runs in virtual time "
+        "cannot be late: they have none.",
         [*_verdict(), "Over the run", *_over_time(), "Runs before", *_before()],
         [one_run(), files()],
     )
@@ -49,14 +50,14 @@ SELECT unnest(CASE verdict_reasons WHEN '{{}}' THEN ARRAY['none'] ELSE verdict_r
 def _over_time() -> list[object]:
     late = sql.per_step("trust_sample", {"lateness, 99 %": "max(s.link_lateness_p99_us)"})
     lost = sql.per_step("trust_sample", {
-        "overruns": f"nullif(sum(s.link_overrun_count), 0) / {sql.STEP}",
-        "host drops": f"nullif(sum(s.host_drop_count), 0) / {sql.STEP}"})  # fmt: skip
+        "overruns": f"sum(s.link_overrun_count) / {sql.STEP}",
+        "host drops": f"sum(s.host_drop_count) / {sql.STEP}"})  # fmt: skip
     cpu = sql.per_step("trust_sample", {"nr-link": "avg(s.emulator_cpu_ratio)"})
     return [
         series("Lateness", "µs", late,
                "Delay of a slot behind its scheduled instant; above half a slot the run is degraded.",
                colours={"lateness, 99 %": NEUTRAL}),
-        series("Overruns and drops", "cps", lost, dots=True,
+        series("Overruns and drops", "cps", lost, counts=True,
                colours={"overruns": "#d55e00", "host drops": "#0072b2"},
                about="Slots more than one slot (at least 0.5 ms) late, and packets dropped by the host, per second."),
         series("CPU of the link", "percentunit", cpu, "Share of one core used by nr-link.",
@@ -65,12 +66,12 @@ def _over_time() -> list[object]:
 
 
 def _before() -> list[object]:
-    query = """
-SELECT r.name AS run, r.started, coalesce(r.verdict, r.status) AS verdict, t.late AS lateness,
+    query = f"""
+SELECT r.name AS run, r.made, coalesce(r.verdict, r.status) AS verdict, t.late AS lateness,
        t.overruns, t.drops, p.cpu_ratio AS "CPU of the link", array_to_string(r.verdict_reasons, ' ') AS reasons,
        (coalesce(r.duration_s, 0) * 1000)::bigint AS duration_ms, r.run_id
 FROM (
-    SELECT * FROM testbed.run WHERE state = 'published' ORDER BY started DESC NULLS LAST LIMIT 20
+    SELECT *, {sql.MADE} AS made FROM testbed.run WHERE state = 'published' ORDER BY made DESC LIMIT 20
 ) r
 LEFT JOIN LATERAL (
     SELECT max(link_lateness_p99_us) AS late, sum(link_overrun_count) AS overruns,
@@ -78,11 +79,11 @@ LEFT JOIN LATERAL (
     FROM testbed.trust_sample s WHERE s.run_id = r.run_id
 ) t ON true
 LEFT JOIN testbed.part_cpu p ON p.run_id = r.run_id AND p.part = 'nr-link'
-ORDER BY r.started DESC NULLS LAST""".strip()
+ORDER BY r.made DESC""".strip()
     url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
     return [
         listing("The last 20 runs", query, "Whether this machine keeps up, run by run.",
                 units={"lateness": "µs", "CPU of the link": "percentunit"},
                 links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"],
-                wide={"started": 150, "CPU of the link": 130, "reasons": 200}, height=10)
+                wide={"made": 150, "CPU of the link": 130, "reasons": 200}, height=10)
     ]  # fmt: skip

@@ -74,7 +74,7 @@ def _sockets() -> list[object]:
         series("Congestion window", "decbytes", _of_socket("cwnd_bytes"), "snd_cwnd · MSS.", width=8, height=7),
         series("In flight", "decbytes", _of_socket("inflight_bytes"),
                "Packets sent and neither acknowledged nor lost (RFC 6675), times MSS.", width=8, height=7),
-        series("Retransmissions", "short", _of_socket("nullif(retransmissions_count, 0)"), dots=True, width=8, height=7,
+        series("Retransmissions", "short", _of_socket("retransmissions_count"), counts=True, width=8, height=7,
                about="Retransmitted segments between two samples."),
     ]  # fmt: skip
 

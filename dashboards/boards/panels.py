@@ -63,12 +63,12 @@ class Query(variants.Dataquery, builder.Builder["Query"]):
 
 
 def series(
-    title: str, unit: str, sql: str, about: str, *, delay: bool = False, dots: bool | str = False,
+    title: str, unit: str, sql: str, about: str, *, delay: bool = False, counts: bool = False, dots: str = "",
     least: float | None = 0, most: float | None = None, width: int = 24, height: int = 6,
     colours: dict[str, str] | None = None, step: str = "20ms",
 ) -> Panel:  # fmt: skip
-    """Return lines (or dots; with a name only of this series) over time; `delay` draws the limits of application
-    classes."""
+    """Return lines over time, or bars (`counts`); the series called `dots` is drawn as such, since a line leaves values
+    out that stand alone. `delay` draws the limits of application classes."""
     panel = (
         about_panel(timeseries.Panel(), title, about, width, height)
         .with_target(Query(sql))
@@ -84,9 +84,9 @@ def series(
     if delay:
         dashed = looks.GraphThresholdsStyleMode.DASHED
         panel.thresholds_style(common.GraphThresholdsStyleConfig().mode(dashed))
-    if dots is True:
-        panel.draw_style(looks.GraphDrawStyle.POINTS).point_size(4)
-    elif dots:
+    if counts:
+        panel.draw_style(looks.GraphDrawStyle.BARS).fill_opacity(100)
+    if dots:
         points = [value("custom.drawStyle", "points"), value("custom.pointSize", 4)]
         panel.override_by_regexp(f"/^{dots}( .*)?$/", points)
     if least is not None:
@@ -129,7 +129,7 @@ def listing(
     """Return a table; by column: `units` other than `unit`, `links` (title, URL), and the least width of `wide` ones
     in pixels. The others share what is left; what does not fit is reached by scrolling: important ones are first."""
     panel = about_panel(table.Panel(), title, about, width, height).with_target(Query(sql, "table"))
-    panel.thresholds(steps([(None, TEXT)])).unit(unit).filterable(filterable).min_width(COLUMN_PX)
+    panel.thresholds(steps([(None, TEXT)])).unit(unit).filterable(filterable).min_width(COLUMN_PX + 24 * filterable)
     panel.frame_index(0).show_header(True).cell_options(looks.TableAutoCellOptions())
     for step in transform:
         panel.with_transformation(step)

@@ -101,5 +101,5 @@ ORDER BY s.utc_ns""".strip()
                "The cell that serves the UE, as the scenario numbers it; empty in a run with one cell.", colours),
         listing("Events of the connection", events,
                 "Reports, handovers, failures and re-establishments (docs/run-directory.md, radio-events.jsonl).",
-                units=size, wide={"event": 130, "procedure or cause": 140, "interruption (ms)": 120}),
+                units=size, wide={"event": 190, "procedure or cause": 150, "interruption (ms)": 135}),
     ]  # fmt: skip

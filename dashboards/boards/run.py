@@ -28,7 +28,7 @@ def _headline() -> list[object]:
     report = "${files}/runs/${__data.fields.directory_name:percentencode}"
     relative = f"/d/{UID['compare']}?var-run=${{__data.fields.run_id}}"
     what = f"""
-SELECT name AS run, 'report' AS report, 'CSV' AS csv, cc, direction, radio, scenario, started,
+SELECT name AS run, 'report' AS report, 'CSV' AS csv, cc, direction, radio, scenario, {sql.MADE} AS made,
        duration_s AS duration, array_to_string(verdict_reasons, ' ') AS reasons, seed, testbed,
        regexp_replace(directory, CASE WHEN campaign = '(none)' THEN '^.*/'
                                  ELSE '^.*/(?=[^/]+/[^/]+/[^/]+/[^/]+$)' END, '') AS directory_name, run_id
@@ -43,7 +43,7 @@ SELECT name AS run, 'report' AS report, 'CSV' AS csv, cc, direction, radio, scen
             "What was run", what,
             "The resolved experiment, and the reasons of the verdict. `report` and `csv` open the files that "
             "`ddu analyze` wrote, through `ddu serve`.",
-            units={"duration": "s"}, wide={"radio": 190, "scenario": 120, "started": 150}, links=links,
+            units={"duration": "s"}, wide={"radio": 205, "scenario": 120, "made": 150}, links=links,
             hidden=["directory_name", "run_id"], height=4,
         ),
         number(
@@ -77,7 +77,7 @@ SELECT name AS run, 'report' AS report, 'CSV' AS csv, cc, direction, radio, scen
 
 
 def _transport() -> list[object]:
-    retransmitted = f"nullif(sum(s.tcp_retransmissions_count), 0) / {sql.STEP}"
+    retransmitted = f"sum(s.tcp_retransmissions_count) / {sql.STEP}"
     jain = sql.per_step("transport_sample", {"throughput": "avg(s.jain_throughput)",
                                              "sending rate": "avg(s.jain_sending_rate)"})  # fmt: skip
     return [
@@ -91,8 +91,8 @@ def _transport() -> list[object]:
                "snd_cwnd · MSS, as the kernel reports it."),
         series("In flight", "decbytes", sql.per_flow("avg(s.tcp_inflight_bytes)"),
                "Highest byte sent minus highest acknowledged, at the bin's end."),
-        series("Retransmissions", "cps", sql.per_flow(retransmitted), dots=True, about=
-               "Retransmitted segments per second, where there were some."),
+        series("Retransmissions", "cps", sql.per_flow(retransmitted), counts=True, about=
+               "Retransmitted segments per second."),
         series("Jain's index", "none", jain,
                "1: all active flows have equal rates; 1/n: one flow has everything. Needs two flows.",
                least=0, most=1, colours={"throughput": "#0072b2", "sending rate": "#e69f00"}),

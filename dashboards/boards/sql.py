@@ -9,6 +9,10 @@ from __future__ import annotations
 
 RUN = "run_id = nullif(${run:sqlstring}, '')::int"
 
+MADE = "CASE testbed WHEN 'virtual' THEN published_at ELSE coalesce(started, published_at) END"
+"""When a run was made. Virtual time begins at the same instant of 2001 in every run; such runs have the date of their
+publication."""
+
 STEP = "greatest(0.02, $__interval_ms / 1000.0)"
 """Seconds per point of a plot: one bin, or more if the panel is too narrow."""
 

@@ -15,8 +15,8 @@ from boards.names import CONGESTION_CONTROLS, DELAY_CLASSES_MS
 from ddu.report.palette import colour_of
 
 OK, WARN, LATE, BAD = "#1b8f5e", "#b07a00", "#d0601f", "#d9433b"
-"""Levels from good to bad. A colour here serves both themes of Grafana: its contrast to the ground of a light and of a dark
-panel is more than 3 (WCAG 2.2, 1.4.11), which the report's colours do not have in the dark."""
+"""Levels from good to bad. A colour here serves both themes of Grafana: its contrast to the ground of light and dark
+panels is more than 3 (WCAG 2.2, 1.4.11), which the report's colours do not have in the dark."""
 NEUTRAL = "#808890"
 """Lines and bars that belong to no congestion control."""
 TEXT = "text"

@@ -106,7 +106,7 @@ def test_every_panel_is_drawn(page: BoardPage, name: str, mode: Mode) -> None:
             assert f"@grafana/ui does not export {panel['type']}" in shown, about
         elif panel["type"] == "timeseries":
             assert page.plotted(panel["id"]), f"{about}: no axis"
-            assert len(page.strokes(panel["id"])) > 1, f"{about}: no line"
+            assert len(page.colours(panel["id"])) > 1, f"{about}: only a grid"
         else:
             assert len(shown.splitlines()) > 1, f"{about}: nothing below the title"
 
@@ -164,7 +164,7 @@ def test_axes_have_units(page: BoardPage) -> None:
 def test_lines_have_the_colour_of_their_congestion_control(page: BoardPage, mode: Mode) -> None:
     draw(page, "run", mode, run=[run_number(page, "alone")])
     panel = number_of("run", "Throughput", "timeseries")
-    assert {colour_of("cubic"), colour_of("reminis")} <= page.strokes(panel)
+    assert {colour_of("cubic"), colour_of("reminis")} <= page.colours(panel)
     assert page.panel(panel).inner_text().split("\n")[1:] == ["cubic f1", "reminis f0"]
 
 
@@ -186,8 +186,8 @@ def test_thresholds_colour_numbers_and_draw_lines(page: BoardPage, summary: dict
     dashed = [
         f"rgba({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))}, 0.7)" for colour in (WARN, LATE)
     ]
-    assert set(dashed) <= page.strokes(number_of("run", "RTT", "timeseries"))
-    assert not set(dashed) & page.strokes(number_of("run", "Congestion window", "timeseries"))
+    assert set(dashed) <= page.colours(number_of("run", "RTT", "timeseries"))
+    assert not set(dashed) & page.colours(number_of("run", "Congestion window", "timeseries"))
 
 
 def test_cells_and_congestion_controls_are_a_matrix(page: BoardPage, summary: dict[str, Any]) -> None:

@@ -127,6 +127,17 @@ def test_what_is_asked_is_about_what_was_chosen(filled: StoreDirectory) -> None:
         assert {row[1] for row in shown} == {"cubic f0", "reminis f1"}
 
 
+def test_a_run_in_virtual_time_is_as_new_as_its_publication(filled: StoreDirectory) -> None:
+    (board,) = [board for board in boards() if board.name == "run"]
+    with connected(filled.url()) as owner:
+        changed = "UPDATE testbed.run SET started = '2001-09-09', testbed = %s WHERE name = 'a' RETURNING run_id::text"
+        ((run,),) = owner.execute(changed, ["emulated"]).fetchall()
+        assert board.values(owner, {})["run"][-1] == run
+        owner.execute(changed, ["virtual"])
+        assert board.values(owner, {})["run"][0] == run
+        owner.rollback()
+
+
 def test_how_far_a_campaign_is(filled: StoreDirectory) -> None:
     (board,) = [board for board in boards() if board.name == "campaign"]
     (done,) = [one for one in board.questions if one.panel["title"] == "Done"]

@@ -25,7 +25,7 @@ Mode = Literal["light", "dark"]
 RECORD = """
 window.canvasTexts = [];
 window.canvasColours = [];
-const {fillText, stroke} = CanvasRenderingContext2D.prototype;
+const {fillText, stroke, fill} = CanvasRenderingContext2D.prototype;
 CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
   canvasTexts.push([this.canvas, String(text)]);
   return fillText.call(this, text, ...where);
@@ -34,8 +34,12 @@ CanvasRenderingContext2D.prototype.stroke = function (...path) {
   canvasColours.push([this.canvas, this.strokeStyle]);
   return stroke.apply(this, path);
 };
+CanvasRenderingContext2D.prototype.fill = function (...path) {
+  canvasColours.push([this.canvas, this.fillStyle]);
+  return fill.apply(this, path);
+};
 """
-"""Plots are canvases: what is written into them, and in which colours lines are drawn."""
+"""Plots are canvases: records their texts, and the colours of their lines and areas."""
 
 
 @cache
@@ -114,8 +118,8 @@ class BoardPage:
         """Return the texts in a panel's plot."""
         return self._of_canvas("canvasTexts", number)
 
-    def strokes(self, number: int) -> set[str]:
-        """Return the colours of the lines in a panel's plot."""
+    def colours(self, number: int) -> set[str]:
+        """Return the colours of the lines and areas in a panel's plot."""
         return set(self._of_canvas("canvasColours", number))
 
     def _of_canvas(self, recorded: str, number: int) -> list[str]:
