@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from testsupport.drives import HANDOVERS, driven, events
 from testsupport.prepared import command
 from testsupport.runs import Runs
 
@@ -46,6 +47,8 @@ _FIELDS = {
 }
 _WHOLE, _FIRST = 0, 1
 """Values of the segmentation information (TS 38.322 table 6.2.3.4-1)."""
+FEW = 10
+"""The first packets in a cell may be segmented, or lost."""
 
 
 def blocks(file: Path) -> pd.DataFrame:
@@ -116,6 +119,56 @@ def test_packets_have_one_number_each_without_a_gap(experiments: Runs) -> None:
         assert len(set(begun)) == len(begun)
         of_mac = mac.loc[mac["ue"] == int(ue) - 1, f"mac_{DIRECTIONS[direction]}_sdu_count"]
         assert set(range(int(of_mac.iloc[-1]))) <= set(begun)
+
+
+def numbers_in_cells(run: Path) -> dict[str, list[list[tuple[int, int]]]]:
+    """Return, for each direction and then for each cell that served the UE, the numbers of RLC and
+    PDCP of the packets that arrived whole, in order."""
+    changes = [one["utc_ns"] for one in events(run, "handover_complete")]
+    assert len(changes) == len(HANDOVERS)
+    table = blocks(run / "raw" / "mac.pcap")
+    assert set(table["expert"]) == {""}
+    numbers: dict[str, list[list[tuple[int, int]]]] = {
+        direction: [[] for _ in range(len(changes) + 1)] for direction in DIRECTIONS.values()
+    }
+    for _, block in table.iterrows():
+        cell = sum(change <= block["at_ns"] for change in changes)
+        kinds = zip(block["number"], block["segmentation"], strict=True)
+        whole = [number for number, kind in kinds if kind == _WHOLE]
+        # Before them may be the number of a packet that was put together of its segments.
+        pdcp = block["pdcp_number"][len(block["pdcp_number"]) - len(whole) :]
+        numbers[DIRECTIONS[block["direction"]]][cell] += zip(whole, pdcp, strict=True)
+    return numbers
+
+
+@pytest.mark.parametrize("handover", ["a3", "cho", "daps", "ltm"])
+def test_rlc_counts_from_0_in_the_target_and_pdcp_goes_on(
+    kernel: Path, tmp_path: Path, handover: str
+) -> None:
+    run = driven(tmp_path, testbed="virtual", handover=handover, rlc="am", mac_pcap=True)
+    for direction, cells in numbers_in_cells(run).items():
+        last = -1
+        for number, pairs in enumerate(cells):
+            # PDCP hands packets to RLC in order of their numbers (TS 38.323 clause 5.1.2).
+            pairs.sort()
+            pdcp = [of_pdcp for _, of_pdcp in pairs]
+            assert pdcp == sorted(set(pdcp)), direction
+            if handover == "ltm" or number == 0:
+                # Source and target share RLC, which is not re-established.
+                assert all(of_rlc == of_pdcp for of_rlc, of_pdcp in pairs), direction
+            else:
+                assert pairs[0][0] < pairs[0][1], direction
+                assert pairs[0][0] < FEW, direction
+            assert pdcp[-1] > last, direction
+            last = pdcp[-1]
+
+
+def test_in_unacknowledged_mode_both_count_from_0(kernel: Path, tmp_path: Path) -> None:
+    run = driven(tmp_path, testbed="virtual", handover="a3", rlc="um", mac_pcap=True)
+    for direction, cells in numbers_in_cells(run).items():
+        for pairs in cells:
+            assert all(of_rlc == of_pdcp for of_rlc, of_pdcp in pairs), direction
+            assert min(pairs)[0] < FEW, direction
 
 
 def test_without_the_option_nothing_is_written_and_packets_are_the_same(experiments: Runs) -> None:

@@ -75,6 +75,8 @@ pub(crate) struct Reassembled<T> {
 #[derive(Debug)]
 struct Sent<T> {
     packet: Packet<T>,
+    /// Its number in the entity that sent it last.
+    number: u64,
     queued: Nanos,
     sent: Nanos,
     /// Offset after the packet's last byte.
@@ -99,8 +101,9 @@ impl<T> Sent<T> {
 /// A part of a packet in a transport block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// The packet's number, from 0.
+    /// The packet's number in RLC, and in PDCP, each from 0.
     pub number: u64,
+    pub pdcp_number: u64,
     /// Its bytes before the part.
     pub offset: u32,
     pub bytes: u32,
@@ -122,6 +125,8 @@ pub(crate) struct Rlc<T> {
     mode: RlcMode,
     /// Packets that are completely sent and not yet delivered.
     sent: VecDeque<Sent<T>>,
+    /// The number of the packet that is sent next (TX_Next).
+    next_number: u64,
     /// Offset of the next byte that has not been sent yet.
     next: u64,
     /// Spans to retransmit, each with the time from which it may be sent.
@@ -154,6 +159,7 @@ impl<T> Rlc<T> {
             buffer,
             mode,
             sent: VecDeque::new(),
+            next_number: 0,
             next: 0,
             retransmissions: VecDeque::new(),
             expiring: Timeline::default(),
@@ -297,14 +303,20 @@ impl<T> Rlc<T> {
     fn take_from_head(&mut self, part: u32, now: Nanos) {
         self.next += u64::from(part);
         if let Some(Waiting { packet, queued, .. }) = self.buffer.send(part, now) {
-            self.sent.push_back(Sent {
-                packet,
-                queued,
-                sent: now,
-                end: self.next,
-                abandoned: false,
-            });
+            self.push_sent(packet, queued, now);
         }
+    }
+
+    fn push_sent(&mut self, packet: Packet<T>, queued: Nanos, now: Nanos) {
+        self.sent.push_back(Sent {
+            packet,
+            number: self.next_number,
+            queued,
+            sent: now,
+            end: self.next,
+            abandoned: false,
+        });
+        self.next_number += 1;
     }
 
     fn fill_retransmission(&mut self, index: usize, mut capacity: u32) -> Option<Payload> {
@@ -357,15 +369,20 @@ impl<T> Rlc<T> {
         let sent = self
             .sent
             .range(first..)
-            .map(|sent| (sent.start(), sent.end));
+            .map(|sent| (sent.number, sent.start(), sent.end));
         // After the completely sent packets comes the buffer's first packet, which is partly sent.
-        let partly = (self.next - u64::from(self.buffer.head_sent()), u64::MAX);
-        let numbered = (self.left + first as u64..).zip(sent.chain([partly]));
-        let inside = numbered.take_while(move |(_, (start, _))| span.start.max(*start) < span.end);
-        inside.map(move |(number, (start, end))| {
+        let partly = self.next - u64::from(self.buffer.head_sent());
+        let partly = (self.next_number, partly, u64::MAX);
+        let since_start = (self.left + first as u64..).zip(sent.chain([partly]));
+        let inside =
+            since_start.take_while(move |(_, (_, start, _))| span.start.max(*start) < span.end);
+        let is_acknowledged = self.is_acknowledged_mode();
+        inside.map(move |(since_start, (number, start, end))| {
             let from = start.max(span.start);
             Segment {
                 number,
+                // "For UM DRBs, set TX_NEXT to the initial value" (TS 38.323 clause 5.1.2), as RLC does.
+                pdcp_number: if is_acknowledged { since_start } else { number },
                 offset: (from - start) as u32,
                 bytes: (end.min(span.end) - from) as u32,
                 is_last: end <= span.end,
@@ -568,6 +585,17 @@ impl<T> Rlc<T> {
         bytes
     }
 
+    /// Numbers from 0 what is yet to be sent, as an entity does whose state variables have been reset (TS 38.322 clause
+    /// 5.1.2). PDCP submits first what it retransmits.
+    pub fn number_from_0(&mut self) {
+        self.next_number = 0;
+        for (_, span) in &self.retransmissions {
+            let index = self.sent.partition_point(|sent| sent.end <= span.start);
+            self.sent[index].number = self.next_number;
+            self.next_number += 1;
+        }
+    }
+
     fn retransmit_lacking(
         &mut self,
         keeps: bool,
@@ -619,13 +647,7 @@ impl<T> Rlc<T> {
     fn abandon_queue(&mut self, now: Nanos) {
         for Queued { waiting, .. } in self.buffer.take_all(now) {
             self.next += u64::from(waiting.packet.bytes);
-            self.sent.push_back(Sent {
-                packet: waiting.packet,
-                queued: waiting.queued,
-                sent: now,
-                end: self.next,
-                abandoned: false,
-            });
+            self.push_sent(waiting.packet, waiting.queued, now);
         }
     }
 

@@ -126,6 +126,9 @@ impl<T> Mobile<T> {
         } else {
             discarded += ue.ul.rlc.reestablish(lost(false), now);
         }
+        for bearer in [&mut ue.dl, &mut ue.ul] {
+            bearer.rlc.number_from_0();
+        }
         self.handed_over = HandedOver {
             source: self.left,
             target: self.left,

@@ -86,10 +86,11 @@ fn put_segment(pdu: &mut Vec<u8>, segment: Segment, direction: Direction) {
         }
     }
     let end = pdu.len() + rlc_pdu_bytes as usize;
-    let [_, high, middle, low] = (segment.number as u32 % SEQUENCE_NUMBERS).to_be_bytes();
     let segmentation = u8::from(!is_first) << 1 | u8::from(!is_last);
+    let [high, middle, low] = sequence_number(segment.number);
     pdu.extend([DATA | segmentation << 4 | high, middle, low]);
     if is_first {
+        let [high, middle, low] = sequence_number(segment.pdcp_number);
         pdu.extend([DATA | high, middle, low]);
         pdu.push(match direction {
             Direction::Downlink => QFI,
@@ -99,4 +100,9 @@ fn put_segment(pdu: &mut Vec<u8>, segment: Segment, direction: Direction) {
         pdu.extend(((segment.offset + PER_PACKET_BYTES) as u16).to_be_bytes());
     }
     pdu.resize(end, 0);
+}
+
+fn sequence_number(number: u64) -> [u8; 3] {
+    let [_, number @ ..] = (number as u32 % SEQUENCE_NUMBERS).to_be_bytes();
+    number
 }
