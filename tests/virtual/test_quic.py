@@ -82,7 +82,8 @@ def test_a_policy_that_fails_during_a_flow_is_named(kernel: Path, tmp_path: Path
         "    def report(self, flow, report):\n"
         "        flow.cwnd = 10 / (report.delivered < 100)\n"
     )
-    said = command("ccu", "run", *SHORT, "--cc", f"quic:{policy}", "--output", tmp_path / "runs")
+    words = (*SHORT, "--cc", f"quic:{policy}", "--duration", "2s")
+    said = command("ccu", "run", *words, "--output", tmp_path / "runs")
     assert said.returncode == 1
     assert "the policy ended with ZeroDivisionError: division by zero (line 3)" in said.stderr
 
