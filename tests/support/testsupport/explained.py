@@ -8,11 +8,10 @@ The captures are read here, byte by byte, and not by ddu.
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import json
 import random
+import socket
 import struct
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-_CCU = Path(sys.executable).with_name("ccu")
+from testsupport.prepared import command
+
 _RECORD = struct.Struct("<IIII")
 _CLOCK_STEP_NS = 256
 """The step of the clock in virtual time."""
@@ -132,7 +132,7 @@ def packets(file: Path) -> list[Captured]:
         packet = content[at + 16 : at + 16 + kept]
         at += 16 + kept
         words = (packet[0] & 0xF) * 4
-        src, dst = (str(ipaddress.ip_address(packet[i : i + 4])) for i in (12, 16))
+        src, dst = (socket.inet_ntoa(packet[i : i + 4]) for i in (12, 16))
         sport, dport = struct.unpack_from(">HH", packet, words)
         seq, ack = struct.unpack_from(">II", packet, words + 4) if packet[9] == 6 else (0, 0)
         length = struct.unpack_from(">H", packet, 2)[0]
@@ -151,10 +151,8 @@ def main() -> None:
     for seed in range(given.first, given.first + given.count):
         with tempfile.TemporaryDirectory(prefix="explained-") as folder:
             flags = arguments(seed)
-            command = [str(_CCU), "run", "--explain", "--testbed", "virtual", *flags]
-            ran = subprocess.run(
-                [*command, "--output", folder], capture_output=True, text=True, check=False
-            )
+            asked = ("--no-report", "--explain", "--testbed", "virtual")
+            ran = command("ccu", "run", *asked, *flags, "--output", folder)
             if ran.returncode:
                 sys.exit(f"{seed}: {' '.join(flags)}\n{ran.stderr}")
             (run,) = Path(folder).iterdir()
