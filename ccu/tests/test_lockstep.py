@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -31,7 +32,7 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
 from ccu.testbeds.oai.carrier import carrier
-from ccu.testbeds.oai.lockstep import channel, radio, turns
+from ccu.testbeds.oai.lockstep import channel, cores, n3_time, radio, turns
 from ccu.testbeds.oai.lockstep import run as lockstep_run
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
@@ -218,15 +219,15 @@ class Containers:
 
 
 @pytest.mark.parametrize(
-    ("core", "services"),
+    ("core", "ues", "services"),
     [
-        ("none", ("gnb", "ue1")),
-        ("oai", ("upf", "gnb", "ue1")),
-        ("open5gs", ("open5gs-upf", "gnb", "ue1")),
+        ("none", 1, ("gnb", "ue1")),
+        ("oai", 3, ("upf", "gnb", "ue1", "ue2", "ue3")),
+        ("open5gs", 1, ("open5gs-upf", "gnb", "ue1")),
     ],
 )
 def test_all_containers_that_carry_packets_are_watched(
-    core: configs.Core, services: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: configs.Core, ues: int, services: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[dict[str, Any]] = []
 
@@ -237,12 +238,12 @@ def test_all_containers_that_carry_packets_are_watched(
 
         def close(self) -> None: ...
 
-    plan = configs.Plan("2026.w11", carrier(24), core=core)
+    plan = configs.Plan("2026.w11", carrier(24), ues, core=core)
     stack = SimpleNamespace(
         plan=plan,
         runtime=Containers(*services),
         namespace_of=lambda service: service,
-        ue_address=lambda: "12.1.1.2",
+        ue_address=lambda number: f"12.1.1.{1 + number}",
     )
     site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"))
     one = radio.Radio(cast(Any, site))
@@ -252,9 +253,45 @@ def test_all_containers_that_carry_packets_are_watched(
     one.attach(cast(Any, stack))
     one.hold(cast(Any, stack))
     attaching, held = asked
-    assert attaching["processes"] == [os.getpid()] * 2
+    assert attaching["processes"] == [os.getpid()] * (1 + ues)
     assert held["processes"] == [os.getpid()] * len(services)
+    assert [one["address"] for one in held["ues"]] == [f"12.1.1.{2 + ue}" for ue in range(ues)]
     assert preferred == attaching["processes"] + held["processes"]
+
+
+def test_more_ues_than_the_cores_carry_are_refused_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
+    cores.check(resolve(LOCKSTEP | {"ues": 2}))
+    three = resolve(LOCKSTEP | {"ues": 3})
+    with pytest.raises(RefusedError) as refused:
+        driver_of(three).check_machine(three)
+    assert str(refused.value) == (
+        "ues: 3 UEs in lockstep need 2 cores, and ccu may use 1. Choose at most 2 UEs, or write"
+        " --no-lockstep"
+    )
+
+
+def test_what_was_captured_on_n3_gets_the_radios_time(tmp_path: Path) -> None:
+    slots = tmp_path / "slots.csv"
+    slots.write_text(
+        "utc_ns,entering_wall_utc_ns,begun_wall_utc_ns,ended_wall_utc_ns\n"
+        f"{START_NS},100,200,300\n{START_NS + SLOT_NS},310,320,400\n"
+    )
+    capture = tmp_path / "n3.pcap"
+    header = struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 276)
+    # Before the first slot; entering it and coming out of it; the same of the second; after it.
+    walls = [99, 100, 250, 305, 315, 399, 401]
+    packets = [struct.pack("=IIII4s", 0, at, 4, 9, f"{at:04}".encode()) for at in walls]
+    capture.write_bytes(header + b"".join(packets))
+    assert n3_time.restamp(capture, n3_time.read_slots(slots)) == 5
+    content = capture.read_bytes()
+    assert content[:24] == header
+    kept = list(struct.iter_unpack("=IIII4s", content[24:]))
+    ends = [0, 1, 1, 1, 2]
+    assert [(seconds * 10**9 + rest - START_NS) / SLOT_NS for seconds, rest, *_ in kept] == ends
+    assert [one[2:] for one in kept] == [(4, 9, f"{at:04}".encode()) for at in walls[1:-1]]
 
 
 def test_a_run_from_before_the_channel_on_samples_is_repeated_with_its_flat_channel() -> None:
@@ -348,8 +385,10 @@ def test_energy_after_the_cyclic_prefix_is_stated() -> None:
 @pytest.mark.parametrize(
     ("more", "rule"),
     [
-        ({"ues": 2}, "in lockstep there is one UE"),
-        ({"capture_n3": True}, "only stand for packets"),
+        ({"ues": 5}, "in lockstep there are at most 4 UEs"),
+        ({"ues": 2, "channel": "flat"}, "one for all UEs in lockstep"),
+        ({"channel": "flat", "uplink_target_db": 20}, "one noise for both directions"),
+        ({"capture_n3": True, "core": "none"}, "there is no N3 to capture"),
         ({"runtime": "lxc"}, "with Docker only"),
         ({"testbed": "usrp", "usrp": "b210"}, "a USRP keeps real time"),
     ],

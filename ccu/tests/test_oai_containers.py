@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -89,11 +90,17 @@ def test_a_run_beside_a_testbed_is_refused_before_it_begins(
 
 
 @pytest.mark.parametrize("lockstep", [True, False])
-def test_doctor_looks_for_netem_only_where_it_delays(
+def test_doctor_looks_for_netem_where_it_delays_and_for_cores_where_modems_take_turns(
     lockstep: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "_compose", lambda: Finding("compose", True, ""))
     monkeypatch.setattr(doctor, "_daemon", lambda: Finding("docker", True, ""))
     monkeypatch.setattr(doctor, "images_check", lambda _: lambda: None)
-    findings = doctor.examine(resolve({"testbed": "rfsim", "cc": "cubic", "lockstep": lockstep}))
-    assert ("netem" in {one.name for one in findings}) is not lockstep
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    asked = {"testbed": "rfsim", "cc": "cubic", "lockstep": lockstep, "ues": 3}
+    findings = {one.name: one for one in doctor.examine(resolve(asked))}
+    assert ("netem" in findings) is not lockstep
+    assert ("cores" in findings) is lockstep
+    if lockstep:
+        assert not findings["cores"].ok
+        assert "3 UEs in lockstep need 2 cores" in findings["cores"].detail

@@ -7,10 +7,13 @@ import csv
 import json
 import math
 import re
+import socket
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import dpkt
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +23,8 @@ from testsupport.oai.containers import DockerApi, variables
 from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
 
 EXAMPLE = Path(__file__).parents[2] / "examples/udp_aimd.py"
-COMMON = ("--lockstep", "--core", "none", "--prb", "24", "--rtt", "0ms")
+COMMON = ("--lockstep", "--prb", "24", "--rtt", "0ms")
+WITHOUT_CORE = ("--core", "none")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +65,8 @@ def test_samples_decide_what_the_modems_measure_and_carry(
 ) -> None:
     scenario = tmp_path / "path.yaml"
     scenario.write_text(SCENARIO.format(name="path", rsrp_dbm=rsrp_dbm, sinr_db=sinr_db))
-    ran = lockstep.run("--scenario", str(scenario), f"--{direction}", "--duration", "1s")
+    words = ("--scenario", str(scenario), f"--{direction}", "--duration", "1s")
+    ran = lockstep.run(*WITHOUT_CORE, *words)
     run = analysed(ran)
     assert (ran.manifest["verdict"], ran.manifest["verdict_reasons"]) == ("valid", [])
     mac = pd.read_parquet(run / "tables" / "mac.parquet")
@@ -83,7 +88,7 @@ def test_samples_decide_what_the_modems_measure_and_carry(
 
 
 def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
-    ran = lockstep.run("--scenario", "cell-edge", "--duration", "2s")
+    ran = lockstep.run(*WITHOUT_CORE, "--scenario", "cell-edge", "--duration", "2s")
     run = analysed(ran)
     assert ran.manifest["verdict"] == "valid"
     # Its TDL-C has paths up to 3.5 µs after the first.
@@ -112,7 +117,8 @@ def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
 
 
 def test_quic_runs_over_samples(lockstep: Ccu) -> None:
-    ran = lockstep.run("--scenario", "static", "--duration", "2s", flows="quic:newreno@0")
+    words = ("--scenario", "static", "--duration", "2s")
+    ran = lockstep.run(*WITHOUT_CORE, *words, flows="quic:newreno@0")
     assert ran.code == 0, ran.printed
     assert ran.manifest["verdict"] == "valid"
     aligned = pd.read_parquet(analysed(ran) / "tables" / "aligned.parquet")
@@ -153,7 +159,7 @@ def test_policies_and_programs_of_a_user_are_contained(lockstep: Ccu, tmp_path: 
     program.write_text(PROGRAM.format(outside=outside, example=EXAMPLE))
     program.chmod(0o755)
     flows = f"{policy}@0,program:{program}@0"
-    ran = lockstep.run("--scenario", "static", "--duration", "1s", flows=flows)
+    ran = lockstep.run(*WITHOUT_CORE, "--scenario", "static", "--duration", "1s", flows=flows)
     assert ran.code == 0, ran.printed
     assert ran.manifest["verdict"] == "valid"
     assert ran.directory is not None
@@ -169,8 +175,89 @@ def test_policies_and_programs_of_a_user_are_contained(lockstep: Ccu, tmp_path: 
 
 def test_a_ue_that_leaves_is_named(daemon: Any, lockstep: Ccu) -> None:
     tag = daemon.faulty("fault-leaves", FAULT="leaves")
-    ran = lockstep.run("--oai-version", tag, "--scenario", "static", "--duration", "20s")
+    words = ("--oai-version", tag, "--scenario", "static", "--duration", "20s")
+    ran = lockstep.run(*WITHOUT_CORE, *words)
     assert ran.code == 1, ran.printed
     assert ran.manifest["status"] == "failed"
     assert "the UE leaves, as requested" in ran.printed
+    assert leftovers(lockstep) == []
+
+
+FADING = (
+    SCENARIO
+    + """  mobility: {{speed_mps: 3}}
+  fading: {{taps: [{{delay_ns: 0, power_db: 0}}, {{delay_ns: 400, power_db: -6}}]}}
+"""
+)
+
+
+def of_ue(table: pd.DataFrame, ue: int) -> pd.DataFrame:
+    return table[table["ue"] == ue]
+
+
+@pytest.mark.parametrize(("direction", "ues"), [("dl", 2), ("ul", 4)])
+def test_each_ue_has_its_own_channel_and_flow(
+    lockstep: Ccu, tmp_path: Path, direction: str, ues: int
+) -> None:
+    scenario = tmp_path / "fading.yaml"
+    scenario.write_text(FADING.format(name="fading", rsrp_dbm=-75, sinr_db=18))
+    words = ("--scenario", str(scenario), f"--{direction}", "--duration", "3s")
+    flows = ",".join(["cubic@0", "reno@1", "cubic@1", "reno@0"][:ues])
+    ran = lockstep.run(*words, "--ues", str(ues), "--capture-n3", flows=flows)
+    run = analysed(ran)
+    assert (ran.manifest["verdict"], ran.manifest["verdict_reasons"]) == ("valid", [])
+    hosts = [f"ue{ue}" if ue > 1 else "ue" for ue in range(1, ues + 1)]
+    assert set(ran.manifest["hosts"]) == {"server", *hosts}
+    end = "receiver" if direction == "dl" else "sender"
+    assert [flow[end]["host"] for flow in ran.manifest["flows"]] == hosts
+    received = [flow["received_bytes"] for flow in ran.manifest["flows"]]
+    assert min(received) > 50_000
+    mac = pd.read_parquet(run / "tables" / "mac.parquet")
+    channel = pd.read_csv(run / "raw/oai/channel.csv")
+    assert set(channel["ue"]) == set(mac["ue"]) == set(range(ues))
+    sinr_db = [of_ue(channel, ue).set_index("utc_ns")["sinr_db"] for ue in range(ues)]
+    for ue in range(ues):
+        assert of_ue(mac, ue)[f"mac_{direction}_bytes"].sum() >= received[ue]
+        during = of_ue(mac, ue)[of_ue(mac, ue)["t_s"] > 0]
+        measured, at = during["mac_ul_snr_db"], during["utc_ns"] + during["duration_ns"]
+        assert abs(measured.mean() - sinr_db[ue].mean()) < MARGIN_DB
+        # The gNB has measured this UE's channel, and not another's.
+        of_ues = [np.corrcoef(measured, np.interp(at, one.index, one))[0, 1] for one in sinr_db]
+        assert np.argmax(of_ues) == ue, of_ues
+    taps = [of_ue(channel, ue)["re_1"].to_numpy() for ue in range(ues)]
+    for one, other in pairwise(taps):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.9
+    summary = json.loads((run / "raw/link-summary.json").read_text())
+    names = ["dl", *(f"dl_ue{ue}" for ue in range(2, ues + 1)), "ul"]
+    assert list(summary["channel"]) == names
+    assert summary["radio_time_factor"] > 0
+    assert_n3_is_in_the_radios_time(ran.manifest, run / "raw/n3.pcap", sum(received), direction)
+    assert leftovers(lockstep) == []
+
+
+def assert_n3_is_in_the_radios_time(
+    manifest: dict[str, Any], capture: Path, received_bytes: int, direction: str
+) -> None:
+    """Packets of all UEs pass on N3, at boundaries of slots within the run."""
+    time = manifest["time"]
+    passed_bytes = 0
+    with capture.open("rb") as file:
+        for stamp_s, packet in dpkt.pcap.Reader(file):
+            since_ns = round(stamp_s * 10**9) - time["start_utc_ns"]
+            assert since_ns % 500_000 == 0
+            assert since_ns <= time["stop_utc_ns"] - time["start_utc_ns"] + 500_000
+            outer = dpkt.sll2.SLL2(packet).data
+            downwards = socket.inet_ntoa(outer.src) == "192.168.71.134"
+            passed_bytes += outer.len if downwards == (direction == "dl") else 0
+    assert passed_bytes > received_bytes
+
+
+def test_a_ue_that_leaves_others_is_named(daemon: Any, lockstep: Ccu) -> None:
+    tag = daemon.faulty("fault-second-leaves", FAULT="second-leaves")
+    words = ("--oai-version", tag, "--scenario", "static", "--duration", "20s", "--ues", "2")
+    ran = lockstep.run(*words, flows="cubic@0,cubic@0")
+    assert ran.code == 1, ran.printed
+    assert ran.manifest["status"] == "failed"
+    assert ran.printed.count("the UE leaves, as requested") == 1
+    assert "oai-ue2 ended" in ran.printed
     assert leftovers(lockstep) == []

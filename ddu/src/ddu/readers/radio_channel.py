@@ -16,6 +16,8 @@ from ddu.readers.logs import LogTable
 
 _HEADER = ("utc_ns", "radio_s", "ue", "rsrp_dbm", "sinr_db", "gain_db", "noise_db")
 _LEVELS = {name: f"channel_{name}" for name in _HEADER if name not in ("utc_ns", "ue")}
+# Recordings from before several UEs were in lockstep have none.
+_UPLINK = ("ul_sinr_db", "ul_gain_db", "ul_noise_db")
 _PATH = re.compile(r"delay_ns_(\d+)")
 _CLOCK = LogClock(
     "the hosts' time at the slot for which the channel was computed", 0, source="the radio"
@@ -29,7 +31,8 @@ def read_radio_channel(file: Path) -> LogTable:
     """
     samples = read_samples(file, _HEADER)
     paths = [match[1] for name in samples if (match := _PATH.fullmatch(str(name)))]
-    table = samples[["utc_ns", "ue", *_LEVELS]].rename(columns=_LEVELS)
+    uplink = {name: f"channel_{name}" for name in _UPLINK if name in samples}
+    table = samples[["utc_ns", "ue", *_LEVELS, *uplink]].rename(columns=_LEVELS | uplink)
     for path in paths:
         delay, *parts = (f"{name}_{path}" for name in ("delay_ns", "re", "im"))
         if missing := [name for name in parts if name not in samples]:

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nr_link_channel_emulator::{Air, Receiver, Sample, Scale, Start};
+use nr_link_channel_emulator::{Air, Direction, Receiver, Sample, Scale, Start};
 use nr_link_model::channel::Channel;
 use nr_link_model::radio::Grid;
 use nr_link_model::scenario::Scenario;
@@ -134,19 +134,28 @@ fn main() {
             "four taps at samples, noise",
             format!("{{taps: [{}]}}", four.join(", ")),
             1,
+            None,
         ),
         (
             "TDL-A, 100 ns, noise",
             "{tdl: {profile: A, delay_spread_ns: 100}}".to_owned(),
             1,
+            None,
         ),
         (
             "four taps at samples, 2x2, noise",
             format!("{{taps: [{}]}}", four.join(", ")),
             2,
+            None,
+        ),
+        (
+            "four taps at samples, sum of two UEs, noise",
+            format!("{{taps: [{}]}}", four.join(", ")),
+            1,
+            Some(2),
         ),
     ];
-    for (name, fading, antennas) in cases {
+    for (name, fading, antennas, uplink_of) in cases {
         let grid = Grid {
             carrier_hz: 3.6e9,
             scs_hz: 30e3,
@@ -154,7 +163,12 @@ fn main() {
         };
         let pairs = (antennas * antennas) as u64;
         let channels =
-            Channel::on_antennas(&scenario(&fading), &grid, 1, pairs).expect("a channel");
+            |seed| Channel::on_antennas(&scenario(&fading), &grid, seed, pairs).expect("a channel");
+        let ues: Vec<_> = (1..=uplink_of.unwrap_or(1)).map(channels).collect();
+        let direction = match uplink_of {
+            Some(_) => Direction::Uplink(None),
+            None => Direction::Downlink,
+        };
         let scale = Scale {
             rate_hz: RATE_HZ,
             occupied_hz: 106.0 * 0.36e6,
@@ -165,9 +179,10 @@ fn main() {
         };
         let start = Start::never();
         start.begin(0);
-        let air = Air::new(vec![channels], antennas, false, scale, start);
+        let senders = antennas * ues.len();
+        let air = Air::new(ues, antennas, direction, scale, start);
         let mut receiver = Receiver::new(air, 1);
-        let sent: Vec<Sample> = (0..SLOT * antennas).map(sample).collect();
+        let sent: Vec<Sample> = (0..SLOT * senders).map(sample).collect();
         let (mut out, mut first) = (Vec::new(), 0);
         let rate = rate(|| {
             receiver.receive(first, &sent, &mut out);

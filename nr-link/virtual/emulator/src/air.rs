@@ -56,13 +56,31 @@ pub struct Scale {
     pub attach_gain_db: f64,
 }
 
+/// The power of UEs, which is controlled to a target at the gNB (TS 38.213 clause 7.1.1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PowerControl {
+    /// SNR at the gNB before fading, dB.
+    pub target_snr_db: f64,
+    /// Most power of a UE, P_CMAX, over the whole carrier, dBm per resource element.
+    pub most_dbm: f64,
+}
+
+/// The direction of the samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Direction {
+    /// The gNB sends to a UE.
+    Downlink,
+    /// UEs send to the gNB; without control of their power, each with the SNR of its downlink.
+    Uplink(Option<PowerControl>),
+}
+
 /// Gain and noise with which a receiver gets a scenario's channel, at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Level {
+struct Level {
     /// Gain before fading, dB.
-    pub gain_db: f64,
+    gain_db: f64,
     /// Power of noise in I and Q together, in units of samples.
-    pub noise_power: f64,
+    noise_power: f64,
 }
 
 /// The channel of one UE at one time.
@@ -72,7 +90,7 @@ pub struct State {
     pub radio_s: f64,
     /// SS-RSRP as the scenario has it, dBm.
     pub rsrp_dbm: f64,
-    /// SINR of the carrier's mean power, dB.
+    /// SINR of the carrier's mean power at the receiver, dB.
     pub snr_db: f64,
     /// Gain of the samples before fading, dB.
     pub gain_db: f64,
@@ -88,7 +106,7 @@ pub struct Air {
     /// The channels of each UE: those of the gNB's first antenna to each of the UE's, then those of its second.
     ues: Vec<Vec<Channel>>,
     gnb_antennas: usize,
-    uplink: bool,
+    direction: Direction,
     scale: Scale,
     fractional: Fractional,
     longest: usize,
@@ -97,12 +115,12 @@ pub struct Air {
 }
 
 impl Air {
-    /// Makes the way from the gNB to UEs, or back if `uplink`. Until `start` has come there
+    /// Makes the way from the gNB to a UE, or from UEs to it. Until `start` has come there
     /// is only the attaching's gain.
     pub fn new(
         ues: Vec<Vec<Channel>>,
         gnb_antennas: usize,
-        uplink: bool,
+        direction: Direction,
         scale: Scale,
         start: Start,
     ) -> Self {
@@ -112,7 +130,7 @@ impl Air {
         Self {
             ues,
             gnb_antennas,
-            uplink,
+            direction,
             fractional: Fractional::new(scale.occupied_hz / scale.rate_hz),
             longest: delay_samples.ceil() as usize + LENGTH,
             interval: steps.max(1.0) as u64 * STEP as u64,
@@ -126,8 +144,8 @@ impl Air {
         (at.saturating_sub(start) as f64 * (NANOSECONDS / self.scale.rate_hz)).round() as u64
     }
 
-    /// Returns gain and noise for the received power `signal_dbm`.
-    pub fn level(&self, seen: &Propagation) -> Level {
+    /// Returns gain and noise for what is received with the SNR `snr_db` before fading.
+    fn level(&self, seen: &Propagation, snr_db: f64) -> Level {
         let Scale {
             unity_dbm,
             gains_db: (least, most),
@@ -137,10 +155,25 @@ impl Air {
         let gain_db = (seen.signal_dbm - unity_dbm).clamp(least, most);
         let received = element_power * ratio(gain_db);
         let fading: f64 = seen.paths.iter().map(|path| path.gain.norm_sqr()).sum();
-        let noise = received * (ratio(seen.noise_dbm - seen.signal_dbm) + seen.evm_power * fading);
+        let noise = received * (ratio(-snr_db) + seen.evm_power * fading);
         Level {
             gain_db,
             noise_power: (noise - ROUNDING).max(0.0),
+        }
+    }
+
+    /// Returns the SNR before fading at `t` of what a UE receives or the gNB receives from it, dB.
+    fn snr_db(&self, channel: &Channel, seen: &Propagation, t: u64) -> f64 {
+        let of_downlink = seen.signal_dbm - seen.noise_dbm;
+        match self.direction {
+            Direction::Downlink | Direction::Uplink(None) => of_downlink,
+            Direction::Uplink(Some(control)) => {
+                let mut observation = Observation::default();
+                channel.observe(t, &mut observation);
+                let loss_db = observation.path_loss_db;
+                let most_db = control.most_dbm - loss_db - channel.noise_ul_dbm_per_re(t);
+                control.target_snr_db.min(most_db)
+            }
         }
     }
 
@@ -151,17 +184,23 @@ impl Air {
         };
         let t = self.time(at, start);
         let mut observation = Observation::default();
-        let states = self.ues.iter().map(|channels| {
-            let seen = propagation(&channels[0], t);
-            let level = self.level(&seen);
+        let (all, strongest) = self.seen(t);
+        let level = self.level(&all[strongest].paths[0], all[strongest].snr_db);
+        let states = self.ues.iter().zip(&all).map(|(channels, ue)| {
+            let seen = &ue.paths[0];
             channels[0].observe(t, &mut observation);
-            let sinr = observation.sinr_db.iter().map(|&db| ratio(f64::from(db)));
+            // What noise there is of the downlink's SINR is as much more or less as the SNR says.
+            let noise = ratio(seen.signal_dbm - seen.noise_dbm - ue.snr_db);
+            let sinr = observation.sinr_db.iter().map(|&db| {
+                let inverse = 1.0 / ratio(f64::from(db));
+                1.0 / ((inverse - seen.evm_power).max(0.0) * noise + seen.evm_power)
+            });
             let sinr = sinr.sum::<f64>() / observation.sinr_db.len() as f64;
             State {
                 radio_s: t as f64 / NANOSECONDS,
                 rsrp_dbm: seen.rsrp_dbm,
                 snr_db: 10.0 * sinr.log10(),
-                gain_db: level.gain_db,
+                gain_db: level.gain_db - (all[strongest].snr_db - ue.snr_db),
                 noise_db: 10.0 * level.noise_power.log10(),
                 paths: seen
                     .paths
@@ -171,6 +210,20 @@ impl Air {
             }
         });
         states.collect()
+    }
+
+    /// Returns the channel of all pairs of antennas of each UE at `t`, and the UE with the best SNR.
+    fn seen(&self, t: u64) -> (Vec<Seen>, usize) {
+        let each = |channels: &Vec<Channel>| {
+            let paths: Vec<_> = channels.iter().map(|one| propagation(one, t)).collect();
+            Seen {
+                snr_db: self.snr_db(&channels[0], &paths[0], t),
+                paths,
+            }
+        };
+        let all: Vec<Seen> = self.ues.iter().map(each).collect();
+        let strongest = (0..all.len()).max_by(|&a, &b| all[a].snr_db.total_cmp(&all[b].snr_db));
+        (all, strongest.expect("there is a UE"))
     }
 
     /// Returns the share of the paths' mean energy that comes later than `delay_s` after the first path, over the first
@@ -222,9 +275,9 @@ impl Air {
 
     /// Returns the number of antennas of one transmitter.
     fn own_antennas(&self) -> usize {
-        match self.uplink {
-            true => self.ue_antennas(),
-            false => self.gnb_antennas,
+        match self.direction {
+            Direction::Uplink(_) => self.ue_antennas(),
+            Direction::Downlink => self.gnb_antennas,
         }
     }
 
@@ -234,40 +287,42 @@ impl Air {
 
     fn scenario(&self, t: u64, seen: &mut Impulses) {
         let (transmitting, _) = self.antennas();
-        let all: Vec<Vec<Propagation>> = self
-            .ues
-            .iter()
-            .map(|channels| channels.iter().map(|one| propagation(one, t)).collect())
-            .collect();
         // A gNB has one noise for all UEs: the strongest has its gain, and their SNRs those of the others.
-        let snr_db = |seen: &Propagation| seen.signal_dbm - seen.noise_dbm;
-        let strongest = all.iter().map(|channels| &channels[0]);
-        let strongest = strongest.max_by(|a, b| snr_db(a).total_cmp(&snr_db(b)));
-        let strongest = strongest.expect("there is a UE");
-        let level = self.level(strongest);
+        let (all, strongest) = self.seen(t);
+        let strongest = &all[strongest];
+        let level = self.level(&strongest.paths[0], strongest.snr_db);
         seen.noise = (level.noise_power / 2.0).sqrt();
         for (pair, response) in seen.pairs.iter_mut().enumerate() {
             let (receiver, transmitter) = (pair / transmitting, pair % transmitting);
-            let (ue, gnb_antenna, ue_antenna) = match self.uplink {
-                true => {
+            let (ue, gnb_antenna, ue_antenna) = match self.direction {
+                Direction::Uplink(_) => {
                     let own = self.own_antennas();
                     (transmitter / own, receiver, transmitter % own)
                 }
-                false => (0, transmitter, receiver),
+                Direction::Downlink => (0, transmitter, receiver),
             };
-            let of_pair = &all[ue][gnb_antenna * self.ue_antennas() + ue_antenna];
-            let below_db = snr_db(strongest) - snr_db(&all[ue][0]);
+            let of_pair = &all[ue].paths[gnb_antenna * self.ue_antennas() + ue_antenna];
+            let below_db = strongest.snr_db - all[ue].snr_db;
             let gain = ratio(level.gain_db - below_db).sqrt();
             self.add_paths(of_pair, gain, response);
         }
     }
 }
 
+/// The channel of a UE at one time.
+#[derive(Debug)]
+struct Seen {
+    /// Before fading, dB.
+    snr_db: f64,
+    /// The channel of each pair of antennas.
+    paths: Vec<Propagation>,
+}
+
 impl Response for Air {
     fn antennas(&self) -> (usize, usize) {
-        match self.uplink {
-            true => (self.ues.len() * self.ue_antennas(), self.gnb_antennas),
-            false => (self.gnb_antennas, self.ue_antennas()),
+        match self.direction {
+            Direction::Uplink(_) => (self.ues.len() * self.ue_antennas(), self.gnb_antennas),
+            Direction::Downlink => (self.gnb_antennas, self.ue_antennas()),
         }
     }
 

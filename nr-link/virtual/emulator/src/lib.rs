@@ -18,7 +18,7 @@ mod fractional;
 mod noise;
 mod receiver;
 
-pub use air::{Air, Level, Scale, Start, State};
+pub use air::{Air, Direction, PowerControl, Scale, Start, State};
 pub use receiver::{Account, Receiver};
 
 pub use fractional::LEAD as LEAD_SAMPLES;

@@ -5,7 +5,8 @@ use std::f64::consts::{PI, TAU};
 use std::path::Path;
 
 use nr_link_channel_emulator::{
-    Account, Air, Impulses, LEAD_SAMPLES, Receiver, Response, STEP, Sample, Scale, Start,
+    Account, Air, Direction, Impulses, LEAD_SAMPLES, PowerControl, Receiver, Response, STEP,
+    Sample, Scale, Start,
 };
 use nr_link_model::channel::{Channel, Observation};
 use nr_link_model::radio::Grid;
@@ -222,7 +223,11 @@ fn air(radio: &str, seed: u64, antennas: usize, uplink: bool) -> Air {
     let channels = Channel::on_antennas(&scenario(radio), &GRID, seed, pairs).unwrap();
     let start = Start::never();
     start.begin(7680);
-    Air::new(vec![channels], antennas, uplink, SCALE, start)
+    let direction = match uplink {
+        true => Direction::Uplink(None),
+        false => Direction::Downlink,
+    };
+    Air::new(vec![channels], antennas, direction, SCALE, start)
 }
 
 #[test]
@@ -445,4 +450,44 @@ fn noise_level_follows_the_account() {
     // The signal has 9000²; at -74 dBm a tenth of it, and noise 12 dB below that of resource elements.
     let wanted = 8.1e6 + SCALE.element_power / 10.0 / 10f64.powf(1.2);
     assert!((mean / wanted - 1.0).abs() < 0.01, "{mean} {wanted}");
+}
+
+#[test]
+fn the_uplink_has_the_power_that_is_left_to_each_ue() {
+    // Path losses of 74 and 120 dB; the noise of the gNB, -120 dBm, is not that of the UE.
+    let radio = |rsrp_dbm: i32| {
+        format!(
+            "  level: {{rsrp_dbm: {rsrp_dbm}}}\n  noise: {{sinr_db: 30}}\n  noise_ul: {{floor_dbm_per_re: -120}}\n"
+        )
+    };
+    let ues = [-74, -120]
+        .map(|rsrp_dbm| Channel::on_antennas(&scenario(&radio(rsrp_dbm)), &GRID, 1, 1).unwrap());
+    let control = PowerControl {
+        target_snr_db: 20.0,
+        most_dbm: -2.0,
+    };
+    let start = Start::never();
+    start.begin(7680);
+    let direction = Direction::Uplink(Some(control));
+    let air = Air::new(ues.to_vec(), 1, direction, SCALE, start);
+    let states = air.states(7680);
+    // The first is held at the target; the second has -2 dBm - 120 dB + 120 dBm.
+    for (state, wanted_db) in states.iter().zip([20.0, -2.0]) {
+        assert!((state.snr_db - wanted_db).abs() < 0.01, "{state:?}");
+    }
+    assert!((states[0].gain_db - states[1].gain_db - 22.0).abs() < 0.01);
+    // The noise at the gNB, and what both UEs add to it: -74 dBm is 10 dB below a sample's size.
+    let element = SCALE.element_power / 10.0;
+    let power = |sent: &[Sample]| {
+        let mut receiver = Receiver::new(air.clone(), 4);
+        received(&mut receiver, 7680, sent);
+        receiver.account().power / receiver.account().samples as f64
+    };
+    let silence = vec![[0; 2]; 400_000];
+    let off_db = 10.0 * (power(&silence) / (element / 100.0)).log10();
+    assert!(off_db.abs() < 0.05, "{off_db}");
+    let loud: Vec<Sample> = (0..400_000).map(|n| [0, 3000 * (n % 2) as i16]).collect();
+    let gained = power(&loud) - power(&silence);
+    let wanted = 9e6 / 10.0 / 10f64.powf(2.2);
+    assert!((gained / wanted - 1.0).abs() < 0.05, "{gained} {wanted}");
 }

@@ -274,11 +274,6 @@ fn traces(
 /// Returns the carrier of the packets, and how long they are moderated in ns.
 fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), String> {
     if run.radio.is_some() {
-        if run.hosts.len() != 2 {
-            return Err(
-                "a radio has one UE. Leave the others out of the link's configuration.".into(),
-            );
-        }
         let explains = link.config.output.delays.is_some();
         let delay_ns = PerDirection {
             dl: link.config.path.dl.delay,
@@ -286,7 +281,9 @@ fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), Str
         };
         // SAFETY: the launcher passed it for this one use.
         let radio = unsafe { UnixStream::from_raw_fd(RADIO) };
-        return Ok((Box::new(RadioLink::over(radio, delay_ns, explains)?), 0));
+        let ues = run.hosts.len() - 1;
+        let radio = RadioLink::over(radio, ues, delay_ns, explains)?;
+        return Ok((Box::new(radio), 0));
     }
     let (model, moderation_ns) = ModelLink::open(link)?;
     Ok((Box::new(model), moderation_ns))

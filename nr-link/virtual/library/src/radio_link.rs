@@ -8,10 +8,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::{Delays, Ecn, Part, Port, UeId};
-use nr_link_virtual_plan::radio::{Account, Answer, Channel, Request, Sent, State};
+use nr_link_virtual_plan::radio::{Account, Answer, Channels, PerUe, Request, Sent, State};
 use serde_json::{Value, json};
 
 use crate::carrier::{Arrival, Carrier, device_of};
@@ -24,7 +25,6 @@ use crate::summary::Counts;
 const LOST_AFTER_NS: u64 = 1_000_000_000;
 /// The share of all slots or packets; more of them make a run degraded.
 const TOLERATED_RATIO: f64 = 0.01;
-const UE: UeId = UeId(0);
 
 /// A packet before, in or after the radio.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ struct Arrived {
     out: u64,
 }
 
-/// The packets of one direction.
+/// The packets of one UE and direction.
 #[derive(Debug, Default)]
 struct DirectionPackets {
     last_number: u64,
@@ -120,18 +120,22 @@ pub struct RadioLink {
     /// The time of the hosts.
     now: u64,
     start_utc_ns: i64,
+    /// The wall time at which the radio began its first slot.
+    began: Instant,
     /// Delay of the path between server and radio.
     behind_ns: PerDirection<u64>,
-    dl: DirectionPackets,
-    ul: DirectionPackets,
+    /// The packets of each UE.
+    dl: PerUe<DirectionPackets>,
+    ul: PerUe<DirectionPackets>,
     explains: bool,
 }
 
 impl RadioLink {
-    /// Talks to a radio through `requests`; `behind_ns`: delay of the path between it and the server;
+    /// Talks to a radio of `ues` UEs through `requests`; `behind_ns`: delay of the path between it and the server;
     /// `explains`: whether packets have an account of their delay.
     pub fn over(
         requests: UnixStream,
+        ues: usize,
         behind_ns: PerDirection<u64>,
         explains: bool,
     ) -> Result<Self, String> {
@@ -146,9 +150,10 @@ impl RadioLink {
             running: false,
             now: 0,
             start_utc_ns: 0,
+            began: Instant::now(),
             behind_ns,
-            dl: DirectionPackets::default(),
-            ul: DirectionPackets::default(),
+            dl: (0..ues).map(|_| DirectionPackets::default()).collect(),
+            ul: (0..ues).map(|_| DirectionPackets::default()).collect(),
             explains,
         })
     }
@@ -184,16 +189,20 @@ impl RadioLink {
             fail("the radio gave another answer than was asked for.");
         };
         let ended = self.slot * self.slot_ns;
-        self.dl.arrive(&dl, ended, 0);
-        self.ul.arrive(&ul, ended, self.behind_ns.ul);
+        for (way, numbers) in self.dl.iter_mut().zip(&dl) {
+            way.arrive(numbers, ended, 0);
+        }
+        for (way, numbers) in self.ul.iter_mut().zip(&ul) {
+            way.arrive(numbers, ended, self.behind_ns.ul);
+        }
     }
 
     /// Lets the radio run the slot that begins now.
     fn begin_slot(&mut self) {
         let begins = self.slot * self.slot_ns;
         let request = Request::Slot {
-            dl: self.dl.due(begins),
-            ul: self.ul.due(begins),
+            dl: self.dl.iter_mut().map(|way| way.due(begins)).collect(),
+            ul: self.ul.iter_mut().map(|way| way.due(begins)).collect(),
         };
         self.ask(&request);
         self.running = true;
@@ -217,6 +226,7 @@ impl Carrier for RadioLink {
             Answer::Began { slot_ns } => self.slot_ns = slot_ns,
             _ => fail("the radio gave another answer than was asked for."),
         }
+        self.began = Instant::now();
         self.begin_slot();
     }
 
@@ -224,8 +234,8 @@ impl Carrier for RadioLink {
 
     fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, _ecn: Ecn, now: u64) {
         let (way, at) = match from {
-            Port::Core { .. } => (&mut self.dl, now + self.behind_ns.dl),
-            Port::Ue(_) => (&mut self.ul, now),
+            Port::Core { ue } => (&mut self.dl[ue.0], now + self.behind_ns.dl),
+            Port::Ue(ue) => (&mut self.ul[ue.0], now),
         };
         way.last_number += 1;
         let packet = Carried {
@@ -247,31 +257,33 @@ impl Carrier for RadioLink {
     }
 
     fn next_event(&self) -> u64 {
-        let arrivals = [&self.dl, &self.ul].map(|way| way.after.front().map(|&(at, _)| at));
-        let next = self.slot * self.slot_ns;
-        arrivals.into_iter().flatten().fold(next, u64::min)
+        let ways = self.dl.iter().chain(&self.ul);
+        let arrivals = ways.filter_map(|way| way.after.front().map(|&(at, _)| at));
+        arrivals.fold(self.slot * self.slot_ns, u64::min)
     }
 
     fn dequeue(&mut self) -> Option<Arrival> {
-        let ports = [Port::Ue(UE), Port::Core { ue: UE }];
-        for (way, port) in [&mut self.dl, &mut self.ul].into_iter().zip(ports) {
-            if way.after.front().is_some_and(|&(at, _)| at <= self.now) {
-                let (left, Arrived { packet, out }) = way.after.pop_front()?;
-                let explanation = self.explains.then(|| Explanation {
-                    delays: packet.delays(out, left),
-                    left,
-                    ue: UE,
-                    direction: port.direction(),
-                });
-                return Some(Arrival {
-                    handle: packet.handle.delivered(),
-                    device: device_of(port),
-                    congestion_experienced: false,
-                    explanation,
-                });
-            }
-        }
-        None
+        let due =
+            |way: &&mut DirectionPackets| way.after.front().is_some_and(|&(at, _)| at <= self.now);
+        let ues = || (0..).map(UeId);
+        let dl = self.dl.iter_mut().zip(ues());
+        let dl = dl.map(|(way, ue)| (way, ue, Port::Ue(ue)));
+        let ul = self.ul.iter_mut().zip(ues());
+        let ul = ul.map(|(way, ue)| (way, ue, Port::Core { ue }));
+        let (way, ue, port) = dl.chain(ul).find(|(way, ..)| due(way))?;
+        let (left, Arrived { packet, out }) = way.after.pop_front()?;
+        let explanation = self.explains.then(|| Explanation {
+            delays: packet.delays(out, left),
+            left,
+            ue,
+            direction: port.direction(),
+        });
+        Some(Arrival {
+            handle: packet.handle.delivered(),
+            device: device_of(port),
+            congestion_experienced: false,
+            explanation,
+        })
     }
 
     fn close(&mut self, counts: &Counts, now: u64) -> Value {
@@ -290,20 +302,34 @@ impl Carrier for RadioLink {
             "unaddressed_packets": counts.unaddressed,
             "delivered_packets": counts.delivered,
             "duration_s": now as f64 / 1e9,
+            "radio_time_factor": now as f64 / 1e9 / self.began.elapsed().as_secs_f64(),
             "start_utc_ns": self.start_utc_ns,
             "slot_ns": self.slot_ns,
-            "lost_packets": {"dl": self.dl.lost, "ul": self.ul.lost},
+            "lost_packets": {"dl": lost(&self.dl), "ul": lost(&self.ul)},
             "coupling": account,
         });
-        if let Some([dl, ul]) = channel {
-            summary["channel"] = json!({"dl": dl, "ul": ul});
+        if let Some(Channels { dl, ul }) = channel {
+            let dl = (1..).zip(dl).map(|(ue, one)| (dl_name(ue), json!(one)));
+            summary["channel"] = dl.chain([("ul".to_owned(), json!(ul))]).collect();
         }
         summary
     }
 }
 
+fn lost(ways: &[DirectionPackets]) -> u64 {
+    ways.iter().map(|way| way.lost).sum()
+}
+
+/// Returns the name of the downlink to UE number `ue`, from 1 on.
+fn dl_name(ue: usize) -> String {
+    match ue {
+        1 => "dl".to_owned(),
+        _ => format!("dl_ue{ue}"),
+    }
+}
+
 /// The verdict by the errors of the coupling and of the channel, and the reasons for a worse one than `valid`.
-fn verdict(account: &Account, channel: Option<&[Channel; 2]>) -> (&'static str, Vec<String>) {
+fn verdict(account: &Account, channel: Option<&Channels>) -> (&'static str, Vec<String>) {
     let arrived: u64 = account.arrived_packets.iter().sum();
     let kinds = [
         (
@@ -322,7 +348,9 @@ fn verdict(account: &Account, channel: Option<&[Channel; 2]>) -> (&'static str, 
             "packets came out of the radio after the end of their slot",
         ),
     ];
-    let channels = channel.into_iter().flatten();
+    let channels = channel
+        .into_iter()
+        .flat_map(|channel| channel.dl.iter().chain([&channel.ul]));
     let saturated = channels.map(|channel| {
         let what = "samples exceeded 16 bits: the receiver was overdriven";
         (channel.saturated_samples, channel.samples, what)
@@ -344,9 +372,12 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::thread::JoinHandle;
 
+    use nr_link_virtual_plan::radio::Channel;
+
     use super::*;
 
     const SLOT_NS: u64 = 500_000;
+    const UE: UeId = UeId(0);
     const DOWN: Port = Port::Core { ue: UE };
     const UP: Port = Port::Ue(UE);
 
@@ -363,17 +394,21 @@ mod tests {
         let thread = std::thread::spawn(move || {
             let requests = BufReader::new(answers.try_clone().unwrap());
             let mut entered = vec![];
-            let mut inside: VecDeque<[Vec<u64>; 2]> = vec![Default::default(); slots].into();
+            let nothing = [vec![vec![]; 2], vec![vec![]; 2]];
+            let mut inside: VecDeque<[PerUe<Vec<u64>>; 2]> = vec![nothing; slots].into();
             let mut slot = 0;
             for line in requests.lines().map_while(Result::ok) {
                 let answer = match serde_json::from_str(&line).unwrap() {
                     Request::Begin { .. } => Answer::Began { slot_ns: SLOT_NS },
                     Request::Slot { dl, ul } => {
-                        entered.extend(dl.iter().chain(&ul).map(|&(number, _)| (slot, number)));
+                        let all = dl.iter().chain(&ul).flatten();
+                        entered.extend(all.map(|&(number, _)| (slot, number)));
                         slot += 1;
-                        let [mut dl, ul] = [dl, ul]
-                            .map(|sent| sent.iter().map(|&(number, _)| number).collect::<Vec<_>>());
-                        dl.retain(|&number| number != 3);
+                        let numbers =
+                            |sent: &Vec<Sent>| sent.iter().map(|&(number, _)| number).collect();
+                        let [mut dl, ul]: [PerUe<Vec<u64>>; 2] =
+                            [dl, ul].map(|ues| ues.iter().map(numbers).collect());
+                        dl[0].retain(|&number| number != 3);
                         inside.push_back([dl, ul]);
                         let [dl, ul] = inside.pop_front().unwrap();
                         Answer::Slot { dl, ul }
@@ -393,7 +428,7 @@ mod tests {
             dl: behind_ns,
             ul: behind_ns,
         };
-        let mut link = RadioLink::over(radio, behind_ns, false).unwrap();
+        let mut link = RadioLink::over(radio, 2, behind_ns, false).unwrap();
         link.start(0);
         link
     }
@@ -424,6 +459,7 @@ mod tests {
         assert_eq!(found, [(3_000_000, 80), (3_200_000, 70)]);
         let summary = link.close(&Counts::default(), 6_000_000);
         assert_eq!(summary["verdict"], "valid");
+        assert!(summary["radio_time_factor"].as_f64().unwrap() > 0.0);
         drop(link);
         assert_eq!(thread.join().unwrap(), [(1, 1), (3, 1)]);
     }
@@ -444,6 +480,28 @@ mod tests {
         assert_eq!(LOST_SUM.load(Ordering::SeqCst), 3);
         let summary = link.close(&Counts::default(), 1_100_000_000);
         assert_eq!(summary["lost_packets"]["dl"], 1);
+    }
+
+    #[test]
+    fn packets_of_each_ue_have_numbers_of_their_own() {
+        let (radio, thread) = radio(0);
+        let mut link = link(radio, 0);
+        let ecn = Ecn::from_bits(0);
+        let other = UeId(1);
+        for (number, port) in [(1, DOWN), (2, Port::Core { ue: other }), (3, UP)] {
+            link.enqueue(port, Handle::new(number, lost), 1500, ecn, 0);
+        }
+        link.enqueue(Port::Ue(other), Handle::new(4, lost), 1500, ecn, 0);
+        link.advance(1_000_000);
+        let mut devices = vec![];
+        while let Some(Arrival { handle, device, .. }) = link.dequeue() {
+            devices.push((handle, device));
+        }
+        // To both UEs, and from both to the server.
+        assert_eq!(devices, [(1, 1), (2, 2), (3, 0), (4, 0)]);
+        link.close(&Counts::default(), 1_000_000);
+        drop(link);
+        assert_eq!(thread.join().unwrap(), [(1, 1); 4]);
     }
 
     #[test]
@@ -471,9 +529,15 @@ mod tests {
             saturated_samples,
             ..Channel::default()
         };
+        let channels = |dl: &[u64], ul| Channels {
+            dl: dl.iter().map(|&count| channel(count)).collect(),
+            ul: channel(ul),
+        };
         let sound = Account::default();
-        assert_eq!(verdict(&sound, Some(&[channel(10), channel(0)])).0, "valid");
-        let (worse, reasons) = verdict(&sound, Some(&[channel(0), channel(11)]));
+        assert_eq!(verdict(&sound, Some(&channels(&[10, 10], 0))).0, "valid");
+        let (worse, _) = verdict(&sound, Some(&channels(&[0, 11], 0)));
+        assert_eq!(worse, "degraded");
+        let (worse, reasons) = verdict(&sound, Some(&channels(&[0], 11)));
         assert_eq!(worse, "degraded");
         assert!(reasons[0].contains("11 of 1000 samples exceeded 16 bits"));
     }

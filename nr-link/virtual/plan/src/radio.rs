@@ -6,8 +6,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// A packet on its way into the radio: its number in its direction, and its length in bytes.
+/// A packet on its way into the radio: its number among those of its UE and direction, and its length in bytes.
 pub type Sent = (u64, u32);
+
+/// A value for each UE, in the order in which they connect.
+pub type PerUe<T> = Vec<T>;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,12 +21,12 @@ pub enum Request {
         /// With all that they start.
         processes: Vec<u32>,
     },
-    /// Names both ends of the tunnel and the processes between them, and stops the radio at the end of a slot.
+    /// Names the ends of the tunnels and the processes between them, and stops the radio at the end of a slot.
     Hold {
         /// The device where downlink packets enter.
         server: TunnelEnd,
-        /// The device where they come out.
-        ue: TunnelEnd,
+        /// The devices where they come out.
+        ues: PerUe<TunnelEnd>,
         /// The modems, and what else carries packets, with all that they have started.
         processes: Vec<u32>,
     },
@@ -37,9 +40,9 @@ pub enum Request {
     /// Runs one slot, with what the hosts have sent before it.
     Slot {
         /// Packets from the server.
-        dl: Vec<Sent>,
-        /// Packets from the UE.
-        ul: Vec<Sent>,
+        dl: PerUe<Vec<Sent>>,
+        /// Packets from the UEs.
+        ul: PerUe<Vec<Sent>>,
     },
     /// Is answered when the radio stands before a slot; it does not run that slot before the next such request of the
     /// same connection, or its end.
@@ -70,8 +73,8 @@ pub enum Answer {
     Held {
         /// The lead of the gNB ahead of the samples that it gets, slots.
         dl_lead_slots: f64,
-        /// The lead of the UE.
-        ul_lead_slots: f64,
+        /// The lead of each UE.
+        ul_lead_slots: PerUe<f64>,
         /// Threads that are watched.
         threads: usize,
         /// The share of the channel's energy that comes later than the cyclic prefix allows; null without a channel.
@@ -85,10 +88,10 @@ pub enum Answer {
     },
     /// To [`Request::Slot`]: numbers of the packets that have come out.
     Slot {
-        /// At the UE.
-        dl: Vec<u64>,
+        /// At the UEs.
+        dl: PerUe<Vec<u64>>,
         /// At the server.
-        ul: Vec<u64>,
+        ul: PerUe<Vec<u64>>,
     },
     /// To [`Request::State`] and [`Request::Meet`].
     State(Box<State>),
@@ -104,20 +107,29 @@ pub enum Answer {
 /// The progress of the radio, and how it got there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// Whether the radio's samples flow between UE and gNB.
-    pub connected: bool,
+    /// UEs whose samples flow to the gNB and back.
+    pub connected_ues: usize,
     /// The slot before which it stands, counted from that of [`Request::Begin`].
     pub slot: u64,
     /// The hosts' time then; null before [`Request::Begin`].
     pub utc_ns: Option<i64>,
     /// The account of the coupling.
     pub account: Account,
-    /// The account of the channel that the samples met: downlink, uplink; null without one.
+    /// The accounts of the channel that the samples met; null without one.
     #[serde(default)]
-    pub channel: Option<[Channel; 2]>,
+    pub channel: Option<Channels>,
 }
 
-/// The account of a channel for one direction.
+/// The accounts of a channel by receiver.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Channels {
+    /// The account of each UE.
+    pub dl: PerUe<Channel>,
+    /// The account of the gNB, which receives the sum of all UEs.
+    pub ul: Channel,
+}
+
+/// The account of a receiver's channel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Channel {
     /// Samples that were received, of all antennas.

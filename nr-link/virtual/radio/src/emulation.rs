@@ -9,15 +9,18 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use nr_link_channel_emulator::{Air, Receiver, Response, Sample, Scale, Start, State};
+use nr_link_channel_emulator::{
+    Air, Direction, PowerControl, Receiver, Response, Sample, Scale, Start, State,
+};
+use nr_link_model::channel::Channel;
 use nr_link_model::config::Carrier;
 use nr_link_model::{ResolvedLink, Violation};
-use nr_link_virtual_plan::radio;
+use nr_link_virtual_plan::radio::{self, PerUe};
 
-use crate::sample_block::{Block, DIRECTIONS};
+use crate::sample_block::Block;
 
 /// Amplitudes of a resource element as gNB and UE send it (OpenAirInterface's AMP).
-const ELEMENT_AMPLITUDES: [f64; DIRECTIONS] = [519.0, 512.0];
+const ELEMENT_AMPLITUDES: [f64; 2] = [519.0, 512.0];
 /// RSRP that the UE reports if samples keep their size.
 const UNITY_DBM: f64 = -64.0;
 /// Stronger signals exceed what the modems' integers hold; weaker ones come near their rounding.
@@ -27,6 +30,8 @@ const ATTACH_GAIN_DB: f64 = 20.0;
 /// Length of the normal cyclic prefix in subcarrier periods (TS 38.211 table 5.3.1-1: 144 of 2048).
 const CYCLIC_PREFIX: f64 = 144.0 / 2048.0;
 const SUBCARRIERS_PER_PRB: f64 = 12.0;
+/// UEs for which the emulator was tried.
+const MOST_UES: usize = 4;
 /// The part of a scenario whose delays are looked at, s.
 const EXAMINED_S: f64 = 600.0;
 /// A row of the record each 10 ms of 30 kHz.
@@ -51,19 +56,31 @@ impl FromStr for Antennas {
     }
 }
 
+/// The UEs of a radio, and their antennas.
+#[derive(Debug, Clone, Copy)]
+pub struct Ues {
+    pub count: usize,
+    /// Antennas of the gNB and of each UE; `None`: any, as there is no channel.
+    pub antennas: Option<(usize, usize)>,
+}
+
 /// The channel of a link's configuration, from which the ways of each connection are made.
 #[derive(Debug)]
 pub struct Emulation {
     cyclic_prefix_s: f64,
     seed: u64,
     start: Start,
-    /// Downlink, uplink.
-    airs: [Air; DIRECTIONS],
+    antennas: Antennas,
+    /// The channel from the gNB to each UE.
+    downlinks: PerUe<Air>,
+    /// The channel from all UEs to the gNB.
+    uplink: Air,
     record: Option<Record>,
 }
 
 impl Emulation {
-    /// Loads the configuration and its scenario, for modems with `rate_hz` samples a second.
+    /// Loads the configuration and its scenario, for modems with `rate_hz` samples a second; `uplink_target_db`: the SNR to which the
+    /// power of UEs is controlled.
     ///
     /// # Errors
     /// A file breaks a rule, or cannot be read or made; the scenario has no radio; the rate is too low for the carrier.
@@ -71,17 +88,20 @@ impl Emulation {
         link: &Path,
         antennas: Antennas,
         rate_hz: f64,
+        uplink_target_db: Option<f64>,
         record: Option<PathBuf>,
     ) -> Result<Self> {
         let mut resolved = ResolvedLink::load(link)?;
         let pairs = antennas.gnb * antennas.ue;
-        let mut ues = resolved.antenna_channels(pairs as u64)?;
-        if ues.len() > 1 {
-            let rule = format!("there are {} UEs, and the radio has one", ues.len());
+        let ues = resolved.antenna_channels(pairs as u64)?;
+        if ues.len() > MOST_UES {
+            let rule = format!(
+                "there are {} UEs, and the radio takes {MOST_UES}",
+                ues.len()
+            );
             let problem = Violation::new(rule, "Leave the others out").at_key("devices.ue");
             return Err(problem.or_in_file(link).into());
         }
-        let channels = ues.remove(0);
         let seed = resolved
             .config
             .scenario_seed
@@ -103,7 +123,14 @@ impl Emulation {
                 .into());
         }
         let start = Start::never();
-        let airs = [false, true].map(|uplink| {
+        let subcarriers = f64::from(carrier.prb) * SUBCARRIERS_PER_PRB;
+        let pcmax_dbm = resolved.config.radio()?.uplink.pcmax_dbm;
+        let control = uplink_target_db.map(|target_snr_db| PowerControl {
+            target_snr_db,
+            most_dbm: pcmax_dbm - 10.0 * subcarriers.log10(),
+        });
+        let air = |ues: PerUe<Vec<Channel>>, direction: Direction| {
+            let uplink = direction != Direction::Downlink;
             let scale = Scale {
                 rate_hz,
                 occupied_hz,
@@ -112,35 +139,49 @@ impl Emulation {
                 gains_db: GAINS_DB,
                 attach_gain_db: ATTACH_GAIN_DB,
             };
-            let channels = vec![channels.clone()];
-            Air::new(channels, antennas.gnb, uplink, scale, start.clone())
-        });
+            Air::new(ues, antennas.gnb, direction, scale, start.clone())
+        };
         Ok(Self {
             record: record.map(Record::create).transpose()?,
             cyclic_prefix_s: CYCLIC_PREFIX / scs_hz,
             seed,
+            antennas,
+            downlinks: ues
+                .iter()
+                .map(|ue| air(vec![ue.clone()], Direction::Downlink))
+                .collect(),
+            uplink: air(ues, Direction::Uplink(control)),
             start,
-            airs,
         })
     }
 
-    /// Returns the ways of a new connection: downlink, uplink.
-    pub fn ways(&self) -> [Way; DIRECTIONS] {
-        [false, true].map(|uplink| {
-            let air = self.airs[usize::from(uplink)].clone();
-            // Both directions have noise of their own.
-            let seed = self.seed.wrapping_mul(2).wrapping_add(u64::from(uplink));
-            Way {
-                receiver: Receiver::new(air, seed),
-                out: Vec::new(),
-                processor_s: 0.0,
-            }
-        })
+    /// Returns the UEs that it has a channel for.
+    pub fn ues(&self) -> Ues {
+        Ues {
+            count: self.downlinks.len(),
+            antennas: Some((self.antennas.gnb, self.antennas.ue)),
+        }
+    }
+
+    /// Returns the way from the gNB to a UE for a new connection.
+    pub fn downlink(&self, ue: usize) -> Way {
+        Way::over(self.downlinks[ue].clone(), self.noise_seed(ue, false))
+    }
+
+    /// Returns the way from all UEs to the gNB for a new connection.
+    pub fn uplink(&self) -> Way {
+        Way::over(self.uplink.clone(), self.noise_seed(0, true))
+    }
+
+    /// Returns the seed of a receiver's noise: each has noise of its own.
+    fn noise_seed(&self, ue: usize, uplink: bool) -> u64 {
+        let of_direction = self.seed.wrapping_mul(2).wrapping_add(u64::from(uplink));
+        of_direction ^ (ue as u64) << 60
     }
 
     /// Returns the share of energy that comes later than the cyclic prefix.
     pub fn late_energy_ratio(&self) -> f64 {
-        self.airs[0].energy_after(self.cyclic_prefix_s, EXAMINED_S)
+        self.uplink.energy_after(self.cyclic_prefix_s, EXAMINED_S)
     }
 
     /// Has the scenario begin at a sample.
@@ -159,14 +200,13 @@ impl Emulation {
         if !slot.is_multiple_of(SLOTS_A_ROW) {
             return Ok(());
         }
-        for (ue, state) in self.airs[0].states(at).iter().enumerate() {
-            record.write(ue, state, utc_ns)?;
-        }
-        Ok(())
+        let states = self.downlinks.iter().flat_map(|air| air.states(at));
+        let states: PerUe<(State, State)> = states.zip(self.uplink.states(at)).collect();
+        record.write(&states, utc_ns)
     }
 }
 
-/// The way of one direction's samples.
+/// The way of samples to one receiver.
 #[derive(Debug)]
 pub struct Way {
     receiver: Receiver<Air>,
@@ -175,24 +215,23 @@ pub struct Way {
 }
 
 impl Way {
-    /// Turns the samples of a block into those that are received.
-    ///
-    /// # Errors
-    /// It has another number of antennas than the channel; the sentence says what the sender does.
-    pub fn carry(&mut self, block: &mut Block) -> Result<(), String> {
-        let (transmitting, receiving) = self.receiver.response().antennas();
-        if block.antennas as usize != transmitting {
-            return Err(format!(
-                "sends with {} antennas or beams, and the channel has {transmitting} (nr-link radio --antennas)",
-                block.antennas
-            ));
+    fn over(air: Air, noise_seed: u64) -> Self {
+        Self {
+            receiver: Receiver::new(air, noise_seed),
+            out: Vec::new(),
+            processor_s: 0.0,
         }
+    }
+
+    /// Turns the samples of a block, of all transmit antennas, into those that are received.
+    pub fn carry(&mut self, block: &Block) -> Block {
+        let (_, receiving) = self.receiver.response().antennas();
         let began_s = processor_s();
-        let first = block.end - u64::from(block.samples);
-        self.receiver.receive(first, &block.values(), &mut self.out);
-        block.set_values(receiving as u32, &self.out);
+        self.receiver
+            .receive(block.first(), &block.values(), &mut self.out);
+        let received = block.with(block.first(), receiving as u32, &self.out);
         self.processor_s += processor_s() - began_s;
-        Ok(())
+        received
     }
 
     /// Returns the account until now.
@@ -240,32 +279,44 @@ impl Record {
         })
     }
 
-    fn write(&mut self, ue: usize, state: &State, utc_ns: i64) -> Result<()> {
-        let mut row = String::new();
+    /// Writes downlink and uplink of each UE.
+    fn write(&mut self, states: &[(State, State)], utc_ns: i64) -> Result<()> {
+        let mut rows = String::new();
         let paths = *self.paths.get_or_insert_with(|| {
-            row += "utc_ns,radio_s,ue,rsrp_dbm,sinr_db,gain_db,noise_db";
-            for path in 1..=state.paths.len() {
-                row += &format!(",delay_ns_{path},re_{path},im_{path}");
+            let paths = states.iter().map(|(dl, _)| dl.paths.len()).max();
+            rows += "utc_ns,radio_s,ue,rsrp_dbm,sinr_db,gain_db,noise_db";
+            rows += ",ul_sinr_db,ul_gain_db,ul_noise_db";
+            for path in 1..=paths.unwrap_or(0) {
+                rows += &format!(",delay_ns_{path},re_{path},im_{path}");
             }
-            row.push('\n');
-            state.paths.len()
+            rows.push('\n');
+            paths.unwrap_or(0)
         });
-        let noise_db = match state.noise_db.is_finite() {
-            true => format!("{:.2}", state.noise_db),
-            false => String::new(),
-        };
-        row += &format!(
-            "{utc_ns},{:.4},{ue},{:.2},{:.2},{:.2},{noise_db}",
-            state.radio_s, state.rsrp_dbm, state.snr_db, state.gain_db
-        );
-        for path in 0..paths {
-            // After a scenario that stops there are none.
-            let (delay_ns, gain) = state.paths.get(path).copied().unwrap_or_default();
-            row += &format!(",{delay_ns:.1},{:.5},{:.5}", gain.re, gain.im);
+        for (ue, (dl, ul)) in states.iter().enumerate() {
+            rows += &format!("{utc_ns},{:.4},{ue},{:.2}", dl.radio_s, dl.rsrp_dbm);
+            rows += &(level(dl) + &level(ul) + &taps(dl, paths) + "\n");
         }
-        row.push('\n');
-        let written = self.file.write_all(row.as_bytes());
+        let written = self.file.write_all(rows.as_bytes());
         let written = written.and_then(|()| self.file.flush());
         written.with_context(|| self.path.display().to_string())
     }
+}
+
+/// Returns the columns of SINR, gain and noise.
+fn level(state: &State) -> String {
+    let noise_db = match state.noise_db.is_finite() {
+        true => format!("{:.2}", state.noise_db),
+        false => String::new(),
+    };
+    format!(",{:.2},{:.2},{noise_db}", state.snr_db, state.gain_db)
+}
+
+/// Returns the columns of so many paths.
+fn taps(state: &State, paths: usize) -> String {
+    let columns = (0..paths).map(|path| {
+        // After a scenario that stops there are none, and other UEs may have more.
+        let (delay_ns, gain) = state.paths.get(path).copied().unwrap_or_default();
+        format!(",{delay_ns:.1},{:.5},{:.5}", gain.re, gain.im)
+    });
+    columns.collect()
 }

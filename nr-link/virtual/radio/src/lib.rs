@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A real radio in lockstep with hosts in virtual time: `nr-link radio`.
 //!
-//! It stands between the modems of OpenAirInterface's rfsim, gNB and UE, and lets their samples pass slot
+//! It stands between the modems of OpenAirInterface's rfsim, gNB and UEs, and lets their samples pass slot
 //! by slot. Packets of the hosts are carried by datagrams of its own through the radio's tunnel.
 //! `docs/oai.md` describes the design.
 
@@ -13,9 +13,11 @@ mod sample_block;
 mod steps;
 mod threads;
 mod tunnel;
+mod uplink;
+mod wall_times;
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,11 +29,12 @@ use nr_link_virtual_plan::radio::{Answer, Request};
 
 use emulation::{Antennas, Emulation};
 use radio::Radio;
+use wall_times::WallTimes;
 
 /// The addresses of the modems, and the slot.
 #[derive(Debug, Args)]
 pub struct RadioArguments {
-    /// Address and port for the UE's connection
+    /// Address and port for the UEs' connections, which get the configuration's UEs in turn
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
     /// Address and port of the gNB's rfsim server
@@ -52,22 +55,30 @@ pub struct RadioArguments {
     /// Antennas of gNB and UE, with --channel
     #[arg(long, value_name = "GNBxUE", default_value = "1x1")]
     antennas: Antennas,
+    /// SNR at the gNB to which the power of UEs is controlled, up to P_CMAX, with --channel (default: they have that of their
+    /// downlink)
+    #[arg(long, value_name = "DB", allow_negative_numbers = true)]
+    uplink_target: Option<f64>,
     /// File for the channel over time, with --channel: level, SINR and taps each 20 slots
     #[arg(long, value_name = "CSV")]
     channel_record: Option<PathBuf>,
+    /// File for the wall time of each slot
+    #[arg(long, value_name = "CSV")]
+    slot_record: Option<PathBuf>,
 }
 
 impl RadioArguments {
     fn emulation(&self) -> Result<Option<Emulation>> {
         let rate_hz = self.slot_samples as f64 / (self.slot_ns as f64 * 1e-9);
         let load = |link: &PathBuf| {
-            Emulation::load(link, self.antennas, rate_hz, self.channel_record.clone())
+            let record = self.channel_record.clone();
+            Emulation::load(link, self.antennas, rate_hz, self.uplink_target, record)
         };
         self.channel.as_ref().map(load).transpose()
     }
 }
 
-/// Connects UE and gNB, and answers requests, until it is ended.
+/// Connects UEs and gNB, and answers requests, until it is ended.
 ///
 /// # Errors
 /// An address or path cannot be used; the channel's configuration breaks a rule.
@@ -75,7 +86,9 @@ pub fn run(arguments: &RadioArguments) -> Result<()> {
     // Each slot has several pauses of microseconds; by default Linux adds up to 50 µs to each.
     let _ = prctl::set_timerslack(1);
     let emulation = arguments.emulation()?;
-    let radio = Radio::new(arguments.slot_samples, arguments.slot_ns, emulation);
+    let wall_times = arguments.slot_record.clone().map(WallTimes::create);
+    let slot = (arguments.slot_samples, arguments.slot_ns);
+    let radio = Radio::new(slot, emulation, wall_times.transpose()?);
     let radio = Arc::new(radio);
     let path = || arguments.socket.display().to_string();
     let requests = UnixListener::bind(&arguments.socket).with_context(path)?;
@@ -95,11 +108,7 @@ pub fn run(arguments: &RadioArguments) -> Result<()> {
 /// Connects each UE that comes with the gNB.
 fn serve_modems(radio: &Radio, samples: &TcpListener, gnb: SocketAddr) {
     for ue in samples.incoming() {
-        let connect = || -> Result<()> {
-            let ue = ue.context("accepting the UE")?;
-            let gnb = TcpStream::connect(gnb).with_context(|| gnb.to_string())?;
-            radio.connect(&gnb, &ue)
-        };
+        let connect = || -> Result<()> { radio.connect(gnb, ue.context("accepting the UE")?) };
         if let Err(error) = connect() {
             let _ = writeln!(std::io::stderr(), "nr-link: {error:#}");
         }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The radio as its clients see it: ccu, which prepares it and sets its channel, and the hosts' link.
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use nr_link_virtual_plan::radio::{Answer, Request, State, TunnelEnd};
+use nr_link_virtual_plan::radio::{Account, Answer, PerUe, Request, Sent, State, TunnelEnd};
 
-use crate::emulation::Emulation;
+use crate::emulation::{Emulation, Ues};
 use crate::gate::Gate;
 use crate::pace::Pace;
-use crate::steps::Steps;
+use crate::steps::{DIRECTIONS, Steps};
 use crate::threads::Threads;
 use crate::tunnel::Tunnel;
+use crate::wall_times::WallTimes;
 
 /// Threads come and go at the start of a modem only.
 const SEARCH_AFTER: u32 = 256;
@@ -24,6 +25,7 @@ pub struct Radio {
     slot_samples: u64,
     slot_ns: u64,
     emulation: Option<Mutex<Emulation>>,
+    wall_times: Option<Mutex<WallTimes>>,
     gate: Mutex<Option<Arc<Gate>>>,
     attaching: Mutex<Attaching>,
     steps: Mutex<Option<Steps>>,
@@ -51,12 +53,18 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Radio {
-    /// A radio without modems; `emulation`: the channel that their samples will meet.
-    pub fn new(slot_samples: u64, slot_ns: u64, emulation: Option<Emulation>) -> Self {
+    /// A radio without modems, whose slots have so many samples and ns; `emulation`: the channel that their samples will meet;
+    /// `wall_times`: the record of its slots.
+    pub fn new(
+        (slot_samples, slot_ns): (u64, u64),
+        emulation: Option<Emulation>,
+        wall_times: Option<WallTimes>,
+    ) -> Self {
         Self {
             slot_samples,
             slot_ns,
             emulation: emulation.map(Mutex::new),
+            wall_times: wall_times.map(Mutex::new),
             gate: Mutex::default(),
             attaching: Mutex::default(),
             steps: Mutex::default(),
@@ -65,19 +73,35 @@ impl Radio {
         }
     }
 
-    /// Puts the gate between a UE and the gNB, in place of any before.
+    /// Connects a UE with the gNB at an address, over the connection that other UEs have with it, or a new one.
     ///
     /// # Errors
-    /// A socket refuses.
-    pub fn connect(&self, gnb: &TcpStream, ue: &TcpStream) -> Result<()> {
-        let ways = self
-            .emulation
-            .as_ref()
-            .map(|emulation| locked(emulation).ways());
-        *locked(&self.gate) = Some(Gate::open(gnb, ue, ways)?);
-        locked(&self.progress).state.connected = true;
+    /// The gNB does not answer, a socket refuses, or all UEs are connected.
+    pub fn connect(&self, gnb: SocketAddr, ue: TcpStream) -> Result<()> {
+        let before = locked(&self.gate).clone();
+        let gate = match before.filter(|gate| gate.ended().is_none()) {
+            Some(gate) => gate,
+            None => self.open(gnb)?,
+        };
+        let emulation = self.emulation.as_ref();
+        gate.join(ue, |number| {
+            emulation.map(|emulation| locked(emulation).downlink(number))
+        })?;
+        *locked(&self.gate) = Some(gate);
         self.start_pace();
         Ok(())
+    }
+
+    fn open(&self, gnb: SocketAddr) -> Result<Arc<Gate>> {
+        let gnb = TcpStream::connect(gnb).with_context(|| gnb.to_string())?;
+        let emulation = self.emulation.as_ref().map(locked);
+        let any = Ues {
+            count: 1,
+            antennas: None,
+        };
+        let ues = emulation.as_ref().map_or(any, |emulation| emulation.ues());
+        let way = emulation.map(|emulation| emulation.uplink());
+        Ok(Gate::open(gnb, ues, way)?)
     }
 
     /// Paces the radio by the processes that were named, once both they and the gate are there.
@@ -105,12 +129,12 @@ impl Radio {
             Request::Pace { processes } => Ok(self.pace(processes)),
             Request::Hold {
                 server,
-                ue,
+                ues,
                 processes,
-            } => self.hold(&server, &ue, processes),
+            } => self.hold(&server, &ues, processes),
             Request::Free => self.free(),
             Request::Begin { utc_ns } => self.begin(utc_ns),
-            Request::Slot { dl, ul } => self.slot([&dl, &ul]),
+            Request::Slot { dl, ul } => self.slot(&[dl, ul]),
             Request::Meet { slot } => Ok(self.meet(slot)),
             Request::State => Ok(Answer::State(Box::new(self.state()))),
         };
@@ -121,24 +145,33 @@ impl Radio {
 
     fn state(&self) -> State {
         let mut state = locked(&self.progress).state.clone();
-        if let (Some(_), Some(gate)) = (&self.emulation, &*locked(&self.gate)) {
-            state.channel = Some(gate.channels());
+        if let Some(gate) = &*locked(&self.gate) {
+            state.connected_ues = gate.connected();
+            state.channel = self.emulation.as_ref().map(|_| gate.channels());
         }
         state
     }
 
-    fn hold(&self, server: &TunnelEnd, ue: &TunnelEnd, processes: Vec<u32>) -> Result<Answer> {
+    fn hold(
+        &self,
+        server: &TunnelEnd,
+        ues: &PerUe<TunnelEnd>,
+        processes: Vec<u32>,
+    ) -> Result<Answer> {
         let gate = locked(&self.gate).clone();
         let gate = gate.context("no UE is connected")?;
-        let tunnel = Tunnel::open(server, ue)?;
+        let tunnels = (0..)
+            .zip(ues)
+            .map(|(ue, end)| Tunnel::open(ue, server, end));
+        let tunnels = tunnels.collect::<Result<_>>()?;
         *locked(&self.attaching) = Attaching::default();
         let steps = Steps::hold(
             gate,
-            tunnel,
+            tunnels,
             Threads::of(processes, SEARCH_AFTER),
             self.slot_samples,
         )?;
-        let [dl_lead_slots, ul_lead_slots] = steps.leads_slots();
+        let (dl_lead_slots, ul_lead_slots) = steps.leads_slots();
         let threads = steps.threads();
         *locked(&self.steps) = Some(steps);
         Ok(Answer::Held {
@@ -179,15 +212,19 @@ impl Radio {
         })
     }
 
-    fn slot(&self, packets: [&[nr_link_virtual_plan::radio::Sent]; 2]) -> Result<Answer> {
+    fn slot(&self, packets: &[PerUe<Vec<Sent>>; DIRECTIONS]) -> Result<Answer> {
         let mut account = self.await_permission();
         let mut steps = locked(&self.steps);
         let steps = steps.as_mut().context("the radio is not held")?;
+        let State { slot, utc_ns, .. } = locked(&self.progress).state;
+        let utc_ns = utc_ns.unwrap_or_default();
         if let Some(emulation) = &self.emulation {
-            let State { slot, utc_ns, .. } = locked(&self.progress).state;
-            locked(emulation).record(slot, steps.limit(), utc_ns.unwrap_or_default())?;
+            locked(emulation).record(slot, steps.limit(), utc_ns)?;
         }
         let [dl, ul] = steps.slot(packets, &mut account)?;
+        if let Some(wall_times) = &self.wall_times {
+            locked(wall_times).add(utc_ns, steps.latest())?;
+        }
         let mut progress = locked(&self.progress);
         progress.state.account = account;
         progress.state.slot += 1;
@@ -198,7 +235,7 @@ impl Radio {
     }
 
     /// Waits while somebody wants the radio to stand before this slot.
-    fn await_permission(&self) -> nr_link_virtual_plan::radio::Account {
+    fn await_permission(&self) -> Account {
         let began = Instant::now();
         let stands = |progress: &mut Progress| {
             progress

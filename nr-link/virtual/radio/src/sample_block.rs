@@ -3,8 +3,8 @@
 
 use std::io::{self, Read};
 
-/// Downlink, uplink: from the gNB, from the UE.
-pub const DIRECTIONS: usize = 2;
+use nr_link_channel_emulator::Sample;
+
 /// Length of a block's header, bytes.
 pub const HEADER_BYTES: usize = 32;
 /// I and Q of 16 bits.
@@ -58,7 +58,7 @@ impl Block {
     }
 
     /// Returns the samples as numbers.
-    pub fn values(&self) -> Vec<[i16; 2]> {
+    pub fn values(&self) -> Vec<Sample> {
         let payload = self.bytes[HEADER_BYTES..].chunks_exact(SAMPLE_BYTES as usize);
         let part = |low, high| i16::from_le_bytes([low, high]);
         payload
@@ -66,15 +66,27 @@ impl Block {
             .collect()
     }
 
-    /// Replaces the samples by those of `antennas` antennas, without beams.
-    pub fn set_values(&mut self, antennas: u32, values: &[[i16; 2]]) {
-        self.bytes.truncate(HEADER_BYTES);
-        self.bytes[4..8].copy_from_slice(&antennas.to_le_bytes());
-        self.bytes[24..32].copy_from_slice(&1_u64.to_le_bytes());
-        for part in values.iter().flatten() {
-            self.bytes.extend(part.to_le_bytes());
+    /// Returns the number of its first sample.
+    pub fn first(&self) -> u64 {
+        self.end - u64::from(self.samples)
+    }
+
+    /// Returns a block with these samples of `antennas` antennas from sample `first` on, without beams, and this block's options.
+    pub fn with(&self, first: u64, antennas: u32, values: &[Sample]) -> Self {
+        let samples = values.len() as u32 / antennas;
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + size_of_val(values));
+        bytes.extend(samples.to_le_bytes());
+        bytes.extend(antennas.to_le_bytes());
+        bytes.extend(first.to_le_bytes());
+        bytes.extend(&self.bytes[16..24]);
+        bytes.extend(1_u64.to_le_bytes());
+        bytes.extend(values.iter().flatten().flat_map(|part| part.to_le_bytes()));
+        Self {
+            bytes,
+            end: first + u64::from(samples),
+            samples,
+            antennas,
         }
-        self.antennas = antennas;
     }
 }
 

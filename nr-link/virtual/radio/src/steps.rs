@@ -2,16 +2,17 @@
 //! The radio slot by slot.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Result, bail};
-use nr_link_virtual_plan::radio::{Account, Sent};
+use nr_link_virtual_plan::radio::{Account, PerUe, Sent};
 
 use crate::gate::Gate;
-use crate::sample_block::DIRECTIONS;
 use crate::threads::Threads;
 use crate::tunnel::Tunnel;
 
+/// Downlink, uplink: from the gNB, from the UEs.
+pub const DIRECTIONS: usize = 2;
 /// Modems that have not moved for so long have used up what they got.
 const STILL: Duration = Duration::from_millis(300);
 const LOOK: Duration = Duration::from_millis(5);
@@ -25,47 +26,62 @@ const BURST: usize = 32;
 /// Slots in which the leads are checked.
 const TRIED_SLOTS: usize = 40;
 
-/// Both modems, held at the end of a slot.
+/// The wall time of a slot.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage {
+    /// The hosts' packets begin to go in.
+    pub entering: SystemTime,
+    /// The slot begins.
+    pub begun: SystemTime,
+    /// The modems are at rest.
+    pub ended: SystemTime,
+}
+
+/// All modems, held at the end of a slot.
 #[derive(Debug)]
 pub struct Steps {
     gate: Arc<Gate>,
-    tunnel: Tunnel,
+    tunnels: PerUe<Tunnel>,
     threads: Threads,
     slot_samples: u64,
     limit: u64,
-    /// The distance that each modem runs on beyond the limit before it waits for samples.
-    leads: [u64; DIRECTIONS],
+    latest: Passage,
+    /// The distance that each modem runs on beyond the limit before it waits for samples: the gNB, then the UEs.
+    leads: Vec<u64>,
 }
 
 impl Steps {
     /// Holds the radio, and measures how far the modems run on.
     ///
     /// # Errors
-    /// The radio has ended, or does not stop.
+    /// A UE is not connected; the radio has ended, or does not stop.
     pub fn hold(
         gate: Arc<Gate>,
-        tunnel: Tunnel,
+        tunnels: PerUe<Tunnel>,
         threads: Threads,
         slot_samples: u64,
     ) -> Result<Self> {
+        gate.complete()?;
         let limit = gate.hold(slot_samples);
         let mut steps = Self {
             gate,
-            tunnel,
+            tunnels,
             threads,
             slot_samples,
             limit,
-            leads: [0; DIRECTIONS],
+            latest: Passage {
+                entering: SystemTime::UNIX_EPOCH,
+                begun: SystemTime::UNIX_EPOCH,
+                ended: SystemTime::UNIX_EPOCH,
+            },
+            leads: Vec::new(),
         };
         steps.measure_leads()?;
         let mut account = Account::default();
         for _ in 0..TRIED_SLOTS {
             steps.run(&mut account)?;
         }
-        let mut waiting = Vec::new();
-        for direction in 0..DIRECTIONS {
-            steps.tunnel.arrived(direction, &mut waiting)?;
-        }
+        steps.collect(&mut steps.nothing())?;
         Ok(steps)
     }
 
@@ -86,12 +102,11 @@ impl Steps {
                 );
             }
         }
-        for (lead, sent) in self.leads.iter_mut().zip(sent) {
-            let Some(found) = sent.checked_sub(self.limit) else {
-                bail!("the radio stands still: a modem has not used the samples that it got");
-            };
-            *lead = found;
-        }
+        let leads = sent.iter().map(|sent| sent.checked_sub(self.limit));
+        let Some(leads) = leads.collect() else {
+            bail!("the radio stands still: a modem has not used the samples that it got");
+        };
+        self.leads = leads;
         Ok(())
     }
 
@@ -107,10 +122,18 @@ impl Steps {
         self.limit
     }
 
-    /// The leads in slots.
-    pub fn leads_slots(&self) -> [f64; DIRECTIONS] {
-        self.leads
-            .map(|lead| lead as f64 / self.slot_samples as f64)
+    /// The leads in slots: of the gNB, of each UE.
+    pub fn leads_slots(&self) -> (f64, PerUe<f64>) {
+        let slots = |lead: &u64| *lead as f64 / self.slot_samples as f64;
+        (
+            slots(&self.leads[0]),
+            self.leads[1..].iter().map(slots).collect(),
+        )
+    }
+
+    /// The wall time of the latest slot.
+    pub fn latest(&self) -> Passage {
+        self.latest
     }
 
     /// The threads that are watched.
@@ -124,51 +147,69 @@ impl Steps {
     /// A modem has ended or stands still.
     pub fn slot(
         &mut self,
-        packets: [&[Sent]; DIRECTIONS],
+        packets: &[PerUe<Vec<Sent>>; DIRECTIONS],
         account: &mut Account,
-    ) -> Result<[Vec<u64>; DIRECTIONS]> {
+    ) -> Result<[PerUe<Vec<u64>>; DIRECTIONS]> {
         let began = Instant::now();
-        let mut arrived = <[Vec<u64>; DIRECTIONS]>::default();
-        self.collect(&mut arrived)?;
-        account.late_packets += arrived.iter().map(Vec::len).sum::<usize>() as u64;
-        let mut settled = true;
-        for (direction, packets) in packets.into_iter().enumerate() {
-            for burst in packets.chunks(BURST) {
-                self.tunnel.send(direction, burst)?;
+        self.latest.entering = SystemTime::now();
+        let mut arrived = self.nothing();
+        account.late_packets += self.collect(&mut arrived)?;
+        let (mut settled, mut any) = (true, false);
+        for (direction, packets) in packets.iter().enumerate() {
+            let of_ues = self.tunnels.iter().zip(packets);
+            let all: Vec<_> = of_ues
+                .flat_map(|(tunnel, packets)| packets.iter().map(move |&packet| (tunnel, packet)))
+                .collect();
+            for burst in all.chunks(BURST) {
+                for &(tunnel, packet) in burst {
+                    tunnel.send(direction, packet)?;
+                }
                 account.sent_packets[direction] += burst.len() as u64;
                 settled &= self.threads.settle(SETTLING);
+                any = true;
             }
         }
-        if packets.iter().any(|packets| !packets.is_empty()) {
+        if any {
             account.unsettled_injections += u64::from(!settled);
             account.injecting_s += began.elapsed().as_secs_f64();
         }
         self.run(account)?;
         self.collect(&mut arrived)?;
         for (count, arrived) in account.arrived_packets.iter_mut().zip(&arrived) {
-            *count += arrived.len() as u64;
+            *count += arrived.iter().map(Vec::len).sum::<usize>() as u64;
         }
         account.wall_s += began.elapsed().as_secs_f64();
         Ok(arrived)
     }
 
-    fn collect(&self, arrived: &mut [Vec<u64>; DIRECTIONS]) -> Result<()> {
-        for (direction, numbers) in arrived.iter_mut().enumerate() {
-            self.tunnel.arrived(direction, numbers)?;
-        }
-        Ok(())
+    /// Returns room for the numbers of packets of each direction and UE.
+    fn nothing(&self) -> [PerUe<Vec<u64>>; DIRECTIONS] {
+        [(); DIRECTIONS].map(|()| vec![Vec::new(); self.tunnels.len()])
     }
 
-    /// Runs one slot, until both modems have sent their next block and sleep.
+    /// Adds the numbers of what has come out since the last time; returns how many these are.
+    fn collect(&self, arrived: &mut [PerUe<Vec<u64>>; DIRECTIONS]) -> Result<u64> {
+        let mut count = 0;
+        for (direction, arrived) in arrived.iter_mut().enumerate() {
+            for (tunnel, numbers) in self.tunnels.iter().zip(arrived) {
+                let before = numbers.len();
+                tunnel.arrived(direction, numbers)?;
+                count += numbers.len() - before;
+            }
+        }
+        Ok(count as u64)
+    }
+
+    /// Runs one slot, until all modems have sent their next block and sleep.
     fn run(&mut self, account: &mut Account) -> Result<()> {
         let began = Instant::now();
+        self.latest.begun = SystemTime::now();
         self.limit += self.slot_samples;
         self.gate.release(self.limit);
         // Blocks end some samples beside the slot's boundary: half a slot distinguishes one slot from the next.
-        let reached = self
-            .leads
-            .map(|lead| self.limit + lead - self.slot_samples / 2);
-        if !self.gate.await_sent(reached, PATIENCE) {
+        let until = self.limit - self.slot_samples / 2;
+        let reached: Vec<u64> = self.leads.iter().map(|lead| until + lead).collect();
+        if !self.gate.await_sent(&reached, PATIENCE) {
             self.check()?;
             bail!(
                 "the radio stands still: a slot took more than {} s",
@@ -180,6 +221,7 @@ impl Steps {
         account.radio_s += (sent - began).as_secs_f64();
         account.settling_s += sent.elapsed().as_secs_f64();
         account.slots += 1;
+        self.latest.ended = SystemTime::now();
         Ok(())
     }
 }

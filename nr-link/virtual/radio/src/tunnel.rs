@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The radio's tunnel from outside: packets of a given length go in at one end, and are known by their
+//! The radio's tunnel to a UE from outside: packets of a given length go in at one end, and are known by their
 //! number when they come out at the other.
 //!
 //! These are UDP datagrams of our own, each for a packet of the hosts, which stays where it is: the
@@ -15,7 +15,8 @@ use nix::libc;
 use nix::sched::{CloneFlags, setns};
 use nr_link_virtual_plan::radio::{Sent, TunnelEnd};
 
-const PORT: u16 = 47_100;
+/// The port of the first UE; each further one has the next.
+const FIRST_PORT: u16 = 47_100;
 const IP_UDP_HEADERS_BYTES: usize = 28;
 const NUMBER_BYTES: usize = size_of::<u64>();
 /// A whole slot of the widest carrier, and what its bursts leave.
@@ -33,34 +34,33 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// Opens a socket at each end.
+    /// Opens a socket at each end, for UE `number` from 0 on.
     ///
     /// # Errors
     /// A network namespace, device or address is not there, or not for this user.
-    pub fn open(server: &TunnelEnd, ue: &TunnelEnd) -> Result<Self> {
+    pub fn open(number: u16, server: &TunnelEnd, ue: &TunnelEnd) -> Result<Self> {
+        let port = FIRST_PORT + number;
         Ok(Self {
-            ends: [open(server, ue.address)?, open(ue, server.address)?],
+            ends: [
+                open(server, ue.address, port)?,
+                open(ue, server.address, port)?,
+            ],
         })
     }
 
-    /// Sends packets in a direction: 0 is the downlink.
+    /// Sends a packet in a direction: 0 is the downlink.
     ///
     /// # Errors
     /// The end is gone.
-    pub fn send(&self, direction: usize, packets: &[Sent]) -> io::Result<()> {
-        let mut datagram = [0_u8; MOST_BYTES];
-        for &(number, bytes) in packets {
-            let length = (bytes as usize).saturating_sub(IP_UDP_HEADERS_BYTES);
-            let length = length.clamp(NUMBER_BYTES, MOST_BYTES);
-            datagram[..NUMBER_BYTES].copy_from_slice(&number.to_be_bytes());
-            match self.ends[direction].send(&datagram[..length]) {
-                // What a full queue refuses is lost, as any packet would be.
-                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {}
-                Err(error) => return Err(error),
-                Ok(_) => {}
-            }
+    pub fn send(&self, direction: usize, (number, bytes): Sent) -> io::Result<()> {
+        let length = (bytes as usize).saturating_sub(IP_UDP_HEADERS_BYTES);
+        let mut datagram = vec![0; length.clamp(NUMBER_BYTES, MOST_BYTES)];
+        datagram[..NUMBER_BYTES].copy_from_slice(&number.to_be_bytes());
+        match self.ends[direction].send(&datagram) {
+            // What a full queue refuses is lost, as any packet would be.
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => Ok(()),
+            sent => sent.map(drop),
         }
-        Ok(())
     }
 
     /// The numbers of all packets that have come out of a direction.
@@ -80,21 +80,21 @@ impl Tunnel {
     }
 }
 
-fn open(end: &TunnelEnd, peer: Ipv4Addr) -> Result<UdpSocket> {
+fn open(end: &TunnelEnd, peer: Ipv4Addr, port: u16) -> Result<UdpSocket> {
     let asked = end.clone();
     // A thread of its own, since it stays in that namespace.
     let opened = std::thread::spawn(move || -> Result<UdpSocket> {
         if let Some(netns) = &asked.netns {
             setns(File::open(netns)?, CloneFlags::CLONE_NEWNET)?;
         }
-        let socket = UdpSocket::bind(SocketAddrV4::new(asked.address, PORT))?;
+        let socket = UdpSocket::bind(SocketAddrV4::new(asked.address, port))?;
         set(&socket, libc::SO_BINDTODEVICE, asked.device.as_bytes())?;
         for (forced, allowed) in BUFFERS {
             let bytes = BUFFER_BYTES.to_ne_bytes();
             // Without privileges, up to the machine's limit.
             set(&socket, forced, &bytes).or_else(|_| set(&socket, allowed, &bytes))?;
         }
-        socket.connect(SocketAddrV4::new(peer, PORT))?;
+        socket.connect(SocketAddrV4::new(peer, port))?;
         socket.set_nonblocking(true)?;
         Ok(socket)
     });

@@ -223,6 +223,7 @@ class DockerApi(http.client.HTTPConnection):
             archive.addfile(described, io.BytesIO(dockerfile.encode()))
         of_a_tar = {"Content-Type": "application/x-tar"}
         path = f"/build?t={urllib.parse.quote(name)}"
+        self.close()  # A daemon ends a connection that was idle for long.
         self.request("POST", path, context.getvalue(), of_a_tar)
         answer = self.getresponse()
         printed = answer.read().decode()

@@ -101,6 +101,11 @@ class Plan:
     def gnb_address(self) -> str:
         return HOST_ADDRESS if self.usrp else GNB_ADDRESS
 
+    @property
+    def ue_numbers(self) -> range:
+        """Return the numbers of the UEs, which count from 1."""
+        return range(1, self.ue_count + 1)
+
     def ue_service(self, number: int) -> str:
         return f"ue{number}-{self.usrp.model}" if self.usrp else f"ue{number}"
 
@@ -192,8 +197,7 @@ def write(plan: Plan, folder: Path) -> dict[str, str]:
         "OAI_GNB_OPTIONS": gnb_options(plan),
     }
     return variables | {
-        f"OAI_UE{number}_OPTIONS": ue_options(plan, number)
-        for number in range(1, plan.ue_count + 1)
+        f"OAI_UE{number}_OPTIONS": ue_options(plan, number) for number in plan.ue_numbers
     }
 
 

@@ -13,6 +13,7 @@ from ccu.host.findings import Finding, program, refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.oai import docker, preflight, real_time
 from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.lockstep import cores
 from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.testbed import images_check
@@ -29,8 +30,8 @@ def examine(experiment: Experiment) -> list[Finding]:
     if plan.core != "none":
         findings.append(_sctp())
     findings.append(_real_time(plan))
-    if not oai_options(experiment).lockstep:  # There the hosts' link adds the path's delay.
-        findings.append(_netem())
+    # In lockstep the hosts' link adds the path's delay.
+    findings.append(_cores(experiment) if oai_options(experiment).lockstep else _netem())
     if plan.usrp:
         findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
         findings.append(_trouble("CPU governor", preflight.governor_trouble()))
@@ -98,6 +99,16 @@ def _real_time(plan: Plan) -> Finding:
     fix = "boot a kernel without CONFIG_RT_GROUP_SCHED, as distributions' are"
     detail = f"this kernel gives containers none: {real_time.WITHOUT}"
     return Finding(name, False, detail, fix, needed=plan.options.needs_real_time)
+
+
+def _cores(experiment: Experiment) -> Finding:
+    """Check whether there are enough cores for the UEs, which take turns with the gNB."""
+    try:
+        cores.check(experiment)
+    except RefusedError as error:
+        return refused("cores", error)[0]
+    count = cores.usable()
+    return Finding("cores", True, f"{count}, for up to {count * cores.UES_A_CORE} UEs in lockstep")
 
 
 def _netem() -> Finding:

@@ -26,7 +26,7 @@ def status(site: Site) -> list[tuple[str, str]]:
     """Return for each container whether it runs, and the UEs' addresses."""
     stack = _stack(site)
     plan, rows = stack.plan, []
-    ues = [plan.ue_service(number) for number in range(1, plan.ue_count + 1)]
+    ues = list(map(plan.ue_service, plan.ue_numbers))
     server = server_of(plan).service
     for service in dict.fromkeys((*core_of(plan), server, plan.gnb_service, *ues)):
         pid = stack.runtime.pid(service)

@@ -20,10 +20,11 @@ class N3Capture:
 
     def __init__(self, site: Site, stack: Stack) -> None:
         self._site = site
+        self.file = site.raw / "n3.pcap"
         name = stack.namespace_of(upf_of(stack.plan))
         command = [programs.require("ip"), "netns", "exec", name, programs.require("tcpdump")]
         command += ["-n", "-i", "any", "-s", str(SNAPLEN_BYTES), "--time-stamp-precision=nano"]
-        command += ["-Z", "root", "-w", str(site.raw / "n3.pcap"), f"udp port {GTP_U_PORT}"]
+        command += ["-Z", "root", "-w", str(self.file), f"udp port {GTP_U_PORT}"]
         self._process = site.supervisor.start("tcpdump-n3", command, stage="capture")
         site.supervisor.wait_for(
             self._process, lambda: "listening on" in self._process.log.read_text(), "listening"

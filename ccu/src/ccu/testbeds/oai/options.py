@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
 
 
+MOST_UES_IN_LOCKSTEP = 4
+"""UEs for which the channel emulator was tried."""
+
+
 class OaiOptions(TestbedOptions):
     """The options that only OpenAirInterface has."""
 
@@ -77,6 +81,15 @@ class OaiOptions(TestbedOptions):
             example="flat",
         ),
     ] = None
+    uplink_target_db: Annotated[
+        Annotated[float, Field(ge=-60, le=60)] | None,
+        Option(
+            "SNR in dB at the gNB to which the power of UEs is controlled, up to 23 dBm, against"
+            " the scenario's noise_ul (with --channel samples).",
+            unset="the uplink has the SNR of the downlink",
+            example="20",
+        ),
+    ] = None
     capture_n3: Annotated[
         bool,
         Option(
@@ -110,11 +123,11 @@ class OaiOptions(TestbedOptions):
                 "write --channel flat, or leave --no-lockstep out",
                 key="channel",
             )
-        if self.lockstep and self.capture_n3:
+        if self.uplink_target_db is not None and not self.on_samples:
             raise invalid(
-                "in lockstep N3 has datagrams that only stand for packets",
-                "leave --capture-n3 out, or write --no-lockstep",
-                key="capture_n3",
+                "rfsim's own channel has one noise for both directions",
+                "leave --uplink-target-db out, or have the channel on samples in lockstep",
+                key="uplink_target_db",
             )
         if self.lockstep and self.runtime == "lxc":
             raise invalid(
@@ -161,10 +174,17 @@ class OaiOptions(TestbedOptions):
                 "leave it out, or add --lockstep",
                 key="explain",
             )
-        if experiment.ues > 1 and self.lockstep:
+        if self.lockstep and experiment.ues > MOST_UES_IN_LOCKSTEP:
             raise invalid(
-                f"{experiment.ues}: in lockstep there is one UE",
-                "leave it out, or write --no-lockstep",
+                f"{experiment.ues}: in lockstep there are at most {MOST_UES_IN_LOCKSTEP} UEs",
+                "choose fewer, or write --no-lockstep",
+                key="ues",
+            )
+        if self.lockstep and experiment.ues > 1 and not self.on_samples:
+            raise invalid(
+                f"{experiment.ues}: rfsim's own channel is one for all UEs in lockstep, where the"
+                " gNB gets the sum of their samples",
+                "write --channel samples, or --no-lockstep",
                 key="ues",
             )
 

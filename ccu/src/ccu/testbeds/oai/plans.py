@@ -78,7 +78,7 @@ def check(experiment: Experiment) -> None:
     plan = plan_of(experiment)
     if plan.usrp is not None:
         return
-    if plan.ue_count == 1 or plan.options.channel_per_ue:
+    if plan.on_samples or plan.ue_count == 1 or plan.options.channel_per_ue:
         series(experiment.model_copy(update={"duration_s": 1.0}))
         return
     first, *others = series(experiment)

@@ -47,6 +47,8 @@ _POLL_S = 0.01
 # A container that does not run by then has already ended.
 _STARTING_S = 2.0
 _FOLLOWER_S = 3.0
+# A container ends later than its process, and the reader of its log still later.
+_ENDING_S = 10.0
 # Characters of another service's log that may explain a failure.
 _LOG_END = 20_000
 _AF_INET = 2
@@ -158,7 +160,7 @@ class Stack:
 
     def _radio(self) -> list[str]:
         """Return the services of UEs and gNB, in the order in which they are stopped."""
-        ues = [self.plan.ue_service(number) for number in range(1, self.plan.ue_count + 1)]
+        ues = map(self.plan.ue_service, self.plan.ue_numbers)
         return [*ues, self.plan.gnb_service]
 
     def _pass_configuration(self, service: str, began_s: float) -> None:
@@ -186,7 +188,7 @@ class Stack:
     def _attach_ues(self) -> int | None:
         """Attach all UEs in turn; return the number of one that does not attach, if there is
         one."""
-        numbers = range(1, self.plan.ue_count + 1)
+        numbers = self.plan.ue_numbers
         return next((number for number in numbers if not self._attach_ue(number)), None)
 
     def _attach_ue(self, number: int) -> bool:
@@ -317,6 +319,16 @@ class Stack:
     def _detach_namespace(self, service: str) -> None:
         if name := self.namespaces.pop(service, None):
             self._resources.remove(AttachedNetwork(name))
+
+    def check_radio(self) -> None:
+        """Raise RunFailed with the last lines of a gNB or UE that ends now, if there is one."""
+        deadline = time.monotonic() + _ENDING_S
+        while time.monotonic() < deadline:
+            ended = [one for one in self._radio() if self.runtime.pid(one) is None]
+            if any(self._followers[service].ended for service in ended):
+                break
+            time.sleep(_POLL_S)
+        self._supervisor.check()
 
     def stop_following(self) -> None:
         """Stop to follow the logs; the containers stay up."""

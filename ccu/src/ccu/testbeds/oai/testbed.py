@@ -148,7 +148,7 @@ class OaiTestbed(NamespaceHosts):
         self._stack = stack
         self._folder = site.raw / "oai"
         plan = stack.plan
-        self._ues = {number: self.ue_host(number) for number in range(1, plan.ue_count + 1)}
+        self._ues = {number: self.ue_host(number) for number in plan.ue_numbers}
         self._server = server_of(plan)
         names = {"server": stack.namespaces[self._server.service]}
         for number, host in self._ues.items():

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use nr_link_virtual_plan::radio::{Answer, Request};
+use nr_link_virtual_plan::radio::{Answer, Channels, Request};
 
 use crate::modems::{ADVANCE, Client, SLOT, Testbed, end, eventually, sent_sample};
 
@@ -79,7 +79,7 @@ fn write(folder: &Path, scenario: &str) {
 fn hold(first: u8) -> Request {
     Request::Hold {
         server: end(first),
-        ue: end(first + 1),
+        ues: vec![end(first + 1)],
         processes: vec![],
     }
 }
@@ -97,7 +97,7 @@ fn samples_meet_the_scenario_from_its_first_slot_on() {
     let more = format!(" --channel {path}/link.yaml --channel-record {path}/channel.csv");
     let testbed = Testbed::start(folder, &more, hearing);
     let mut hosts = Client::connect(&testbed.socket);
-    eventually(|| hosts.state().connected.then_some(()));
+    eventually(|| (hosts.state().connected_ues == 1).then_some(()));
     let Answer::Held {
         late_energy_ratio, ..
     } = hosts.ask(&hold(3))
@@ -121,8 +121,8 @@ fn samples_meet_the_scenario_from_its_first_slot_on() {
         );
         assert!(heard.attaching_until < heard.scenario_from);
     }
-    let [dl, ul] = hosts.state().channel.unwrap();
-    for channel in [dl, ul] {
+    let Channels { dl, ul } = hosts.state().channel.unwrap();
+    for channel in dl.into_iter().chain([ul]) {
         assert!(channel.samples > 50 * SLOT);
         assert_eq!((channel.saturated_samples, channel.limited_samples), (0, 0));
         assert_eq!(channel.missing_samples, 0);
@@ -132,8 +132,8 @@ fn samples_meet_the_scenario_from_its_first_slot_on() {
     assert_eq!(
         lines[..2],
         [
-            "utc_ns,radio_s,ue,rsrp_dbm,sinr_db,gain_db,noise_db,delay_ns_1,re_1,im_1",
-            "1000000,0.0000,0,-74.00,60.00,-10.00,,0.0,1.00000,0.00000"
+            "utc_ns,radio_s,ue,rsrp_dbm,sinr_db,gain_db,noise_db,ul_sinr_db,ul_gain_db,ul_noise_db,delay_ns_1,re_1,im_1",
+            "1000000,0.0000,0,-74.00,60.00,-10.00,,60.00,-10.00,,0.0,1.00000,0.00000"
         ]
     );
     // Each 20 slots, of 60.
@@ -149,7 +149,7 @@ fn energy_after_the_cyclic_prefix_is_stated() {
     let silent = |_: u64, _: [i16; 2]| {};
     let testbed = Testbed::start(folder, &more, [silent, silent]);
     let mut hosts = Client::connect(&testbed.socket);
-    eventually(|| hosts.state().connected.then_some(()));
+    eventually(|| (hosts.state().connected_ues == 1).then_some(()));
     let Answer::Held {
         late_energy_ratio: Some(ratio),
         ..

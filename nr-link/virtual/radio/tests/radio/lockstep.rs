@@ -20,7 +20,7 @@ fn a_radio_runs_slot_by_slot() {
     let testbed = Testbed::start(folder, "", [silent, silent]);
     let (socket, sent, kept) = (&testbed.socket, &testbed.sent, &testbed.ue);
     let mut hosts = Client::connect(socket);
-    eventually(|| hosts.state().connected.then_some(()));
+    eventually(|| (hosts.state().connected_ues == 1).then_some(()));
     assert!(matches!(
         hosts.ask(&Request::Begin { utc_ns: 0 }),
         Answer::Failed { .. }
@@ -43,7 +43,7 @@ fn a_radio_runs_slot_by_slot() {
 
     let hold = Request::Hold {
         server: end(1),
-        ue: end(2),
+        ues: vec![end(2)],
         processes: vec![],
     };
     let Answer::Held {
@@ -57,7 +57,7 @@ fn a_radio_runs_slot_by_slot() {
     assert_eq!(dl_lead_slots, GNB_LEAD_SLOTS as f64);
     assert_eq!(
         ul_lead_slots,
-        UE_LEAD_SLOTS as f64 - ADVANCE as f64 / SLOT as f64
+        [UE_LEAD_SLOTS as f64 - ADVANCE as f64 / SLOT as f64]
     );
 
     let began = hosts.ask(&Request::Begin { utc_ns: 7 });
@@ -65,11 +65,11 @@ fn a_radio_runs_slot_by_slot() {
     // Each slot moves the gNB by a slot, and no further.
     let before = sent.load(Ordering::SeqCst);
     let answer = hosts.slot(&[(1, 1500), (2, 20)], &[(9, 84)]);
-    let (dl, ul) = (vec![1, 2], vec![9]);
+    let (dl, ul) = (vec![vec![1, 2]], vec![vec![9]]);
     assert_eq!(answer, Answer::Slot { dl, ul });
     let nothing = Answer::Slot {
-        dl: vec![],
-        ul: vec![],
+        dl: vec![vec![]],
+        ul: vec![vec![]],
     };
     for slots in 2..10 {
         assert_eq!(hosts.slot(&[], &[]), nothing);

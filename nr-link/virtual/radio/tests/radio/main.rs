@@ -5,3 +5,4 @@ mod channel;
 mod lockstep;
 mod modems;
 mod refusals;
+mod ues;

@@ -114,8 +114,9 @@ impl Client {
         }
     }
 
+    /// Runs a slot with packets of the first UE.
     pub fn slot(&mut self, dl: &[(u64, u32)], ul: &[(u64, u32)]) -> Answer {
-        let (dl, ul) = (dl.to_vec(), ul.to_vec());
+        let (dl, ul) = (vec![dl.to_vec()], vec![ul.to_vec()]);
         self.ask(&Request::Slot { dl, ul })
     }
 }

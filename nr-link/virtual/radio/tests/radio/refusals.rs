@@ -84,12 +84,15 @@ fn taps_that_cannot_be_read_are_named_with_their_line() {
 fn a_link_that_the_radio_cannot_be_is_named_with_its_key() {
     let slot = " --slot-samples 7680";
     let same = ("seed: 1", "seed: 1");
-    let two = ("ue: [{name: ue1}]", "ue: [{name: ue1}, {name: ue2}]");
+    let five = (
+        "ue: [{name: ue1}]",
+        "ue: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]",
+    );
     let cases = [
         (
-            two,
+            five,
             slot,
-            "{}/link.yaml: devices.ue: there are 2 UEs, and the radio has one. Leave",
+            "{}/link.yaml: devices.ue: there are 5 UEs, and the radio takes 4. Leave",
         ),
         (
             same,

@@ -7,7 +7,7 @@ As Open5GS's: UDR and PCF end without an error where there is no database at DB_
 precedence over the file's `db_uri`. MongoDB listens on the loopback interface while it is filled.
 
 The UPF also forwards: when a link's device n6u<n> appears (the tests' links have their core ends
-here, one for each UE), it gets an address and that UE's route.
+here, one for each UE), it gets an address and that UE's route. In lockstep it has GTP-U with the gNB's stand-in.
 """
 
 import os
@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+from tunnel import Upf
 
 PORTS = {
     "mysql": (socket.SOCK_STREAM, 3306),
@@ -65,6 +67,8 @@ def main() -> None:
         if kind == socket.SOCK_STREAM:
             listener.listen()
         print(f"{role} listens on {port}")
+        if role.endswith("upf"):
+            Upf()
         began_s = time.monotonic()
         while True:
             if os.environ.get("FAULT") == "dies" and time.monotonic() - began_s > DIES_AFTER_S:

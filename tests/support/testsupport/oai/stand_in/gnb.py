@@ -18,9 +18,10 @@ import time
 from pathlib import Path
 
 import options
-from modem import Modem
+from modem import Gnb
 from modem_telnet import ModemTelnet
 from samples import Carrier
+from tunnel import N3, Tun
 
 FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
@@ -86,18 +87,19 @@ def block(rnti, down, up):
     )
 
 
-def block_of(modem):
-    """The modem's counters in the format of 2026.w11."""
-    ue, sent, heard = f"UE {FIRST_RNTI:04x}:", modem.sender, modem.receiver
+def block_of(leg):
+    """The counters of a UE's MAC in the format of 2026.w11."""
+    rnti, sent, heard = FIRST_RNTI + leg.index, leg.sender, leg.receiver
+    ue = f"UE {rnti:04x}:"
     rounds, heard_rounds = ("/".join(map(str, one.rounds)) for one in (sent, heard))
     return (
-        f"UE RNTI {FIRST_RNTI:04x} CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, "
-        f"average RSRP {modem.peer_rsrp_dbm:.0f} (16 meas)\n"
+        f"UE RNTI {rnti:04x} CU-UE-ID {leg.index + 1} in-sync PH 48 dB PCMAX 20 dBm, "
+        f"average RSRP {leg.peer_rsrp_dbm:.0f} (16 meas)\n"
         f"{ue} dlsch_rounds {rounds}, dlsch_errors {sent.errors}, pucch0_DTX 0, "
         f"BLER {sent.bler:.5f} MCS (0) {sent.mcs} CCE fail 0\n"
         f"{ue} ulsch_rounds {heard_rounds}, ulsch_errors {heard.errors}, ulsch_DTX 0, "
         f"BLER {heard.bler:.5f} MCS (0) {heard.mcs}"
-        f" (Qm 2 deltaMCS 0 dB) NPRB 5  SNR {modem.snr_db:.1f} dB CCE fail 0\n"
+        f" (Qm 2 deltaMCS 0 dB) NPRB 5  SNR {leg.snr_db:.1f} dB CCE fail 0\n"
         f"{ue} MAC:    TX {sent.bytes:14d} RX {heard.bytes:14d} bytes\n"
         f"{ue} LCID 4: TX {sent.bytes:14d} RX {heard.bytes:14d} bytes\n"
     )
@@ -113,12 +115,15 @@ def write_files(counters=blocks):
         time.sleep(1.0)
 
 
+def own_address(config):
+    return re.search(r'GNB_IPV4_ADDRESS_FOR_NGU += "([\d.]+)"', config)[1]
+
+
 def echo(config):
     """Send GTP-U's echo requests to the UPF (TS 29.281 clause 7.2.1), here often."""
-    own = re.search(r'GNB_IPV4_ADDRESS_FOR_NGU += "([\d.]+)"', config)[1]
     request = struct.pack("!BBHIHBB", 0x32, 1, 4, 0, 0, 0, 0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gtp_u:
-        gtp_u.bind((own, 2152))
+        gtp_u.bind((own_address(config), 2152))
         while True:
             gtp_u.sendto(request, ("192.168.71.134", 2152))
             time.sleep(0.5)
@@ -153,11 +158,15 @@ def accept(server, connected, answer):
 def send_samples(given, config, server):
     """Be a modem whose samples decide what it carries; print its counters."""
     prb = int(re.search(r"dl_carrierBandwidth = (\d+);", config)[1])
-    modem = Modem("gnb", Carrier(prb, "-E" in given))
-    modem.open_tunnel("oaitun_enb1", "10.0.1.1")
+    if "--do-ra" in given:
+        tun = Tun("oaitun_enb1", "addr add 10.0.1.1/24 dev oaitun_enb1")
+        tunnel_of = lambda _: tun  # noqa: E731
+    else:
+        tunnel_of = N3(own_address(config)).tunnel
+    modem = Gnb(Carrier(prb, "-E" in given), tunnel_of)
 
     def counters():
-        return block_of(modem)
+        return "".join(map(block_of, list(modem.legs.values())))
 
     threading.Thread(target=write_files, args=(counters,), daemon=True).start()
     connection, _ = server.accept()
@@ -202,8 +211,9 @@ def main():
         answer = FIRST_ANSWERS[FAULT]
     server = socket.create_server(("0.0.0.0", 4043))
     if options.sends_samples(given, config):
-        for name in ("reconfig.raw", "rbconfig.raw"):
-            Path(name).write_bytes(WITHOUT_CORE)
+        if "--do-ra" in given:
+            for name in ("reconfig.raw", "rbconfig.raw"):
+                Path(name).write_bytes(WITHOUT_CORE)
         send_samples(given, config, server)
     threading.Thread(target=accept, args=(server, connected, answer), daemon=True).start()
     threading.Thread(target=write_files, daemon=True).start()

@@ -63,6 +63,11 @@ class Sender(Counters):
             self._queue.append([self._number, packet, len(packet)])
             self._number += 1
 
+    @property
+    def waits(self):
+        """Whether there is something to send."""
+        return bool(self._again or self._queue)
+
     def block(self):
         """Return (number, MCS, round, segments) for the next slot, or None. A segment is (number of its
         packet, the packet if it is the last)."""

@@ -5,12 +5,8 @@ Packets travel in datagrams from modem to modem, each with the number of its slo
 block is decoded is decided by the samples of the slot, which pass through whatever is between.
 """
 
-import fcntl
 import marshal
-import os
 import socket
-import struct
-import subprocess
 
 import mac
 import samples
@@ -22,89 +18,41 @@ DOWNLINK, UPLINK = range(7), (8, 9)
 PATTERN_SLOTS = 10
 # Seen of 2026.w11: slots that a modem runs ahead of what it gets, and the UE's timing advance in samples.
 LEAD_SLOTS = {"gnb": 5, "ue": 2}
-ADVANCE = {"gnb": 0, "ue": 200}
-PEERS = {"gnb": "ue", "ue": "gnb"}
-# linux/if_tun.h
-TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
+ADVANCE = 200
+# UEs are at different distances.
+MORE_ADVANCE = 100
 MOST_BYTES = 65_535
 
 
-class Modem:
-    """The modem `name` at one end of a connection to the other's, over `carrier`."""
+class Leg:
+    """One end of the MAC between gNB and UE number `index`, from 0 on; `tunnel` gives and takes
+    packets."""
 
-    def __init__(self, name, carrier, heard=lambda _: None):
-        self.name, self.carrier, self._heard = name, carrier, heard
-        self.sender, self.receiver = mac.Sender(carrier.prb), mac.Receiver(carrier.prb)
-        self.snr_db = self.rsrp_dbm = 0.0
-        self.peer_rsrp_dbm = 0.0
-        self._peer = None if name == "gnb" else (GNB_ADDRESS, PORT)
-        self._beside = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._beside.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-        self._beside.bind(("0.0.0.0", PORT))
-        self._beside.setblocking(False)
+    def __init__(self, index, prb, tunnel=None):
+        self.index, self.tunnel = index, tunnel
+        self.sender, self.receiver = mac.Sender(prb), mac.Receiver(prb)
+        self.snr_db = self.rsrp_dbm = self.peer_rsrp_dbm = 0.0
         self._messages = {}
         self._answers = []
-        self._tun = None
-        period = carrier.period(name)
-        self._signal = period * (2 * carrier.slot_samples // samples.PERIOD + 2)
-        self._slots = DOWNLINK if name == "gnb" else UPLINK
-        self._until = 0
 
-    def open_tunnel(self, device, address):
-        """Make the device with the modem's packets, and give it its address."""
-        self._tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-        fcntl.ioctl(self._tun, TUNSETIFF, struct.pack("16sH", device.encode(), IFF_TUN | IFF_NO_PI))
-        for words in (f"addr add {address}/24 dev {device}", f"link set {device} up"):
-            subprocess.run(["ip", *words.split()], check=True)
+    def fetch(self):
+        """Take the packets that wait in the tunnel."""
+        while self.tunnel and (packet := self.tunnel.read()):
+            self.sender.put(packet)
 
-    def run(self, connection):
-        """Exchange blocks until the other end closes the connection."""
-        stream = connection.makefile("rb")
-        slot, advance = self.carrier.slot_samples, ADVANCE[self.name]
-        if self.name == "gnb":
-            # Speaks first, of one sample.
-            samples.write_block(connection, 0, self._signal[: samples.SAMPLE_BYTES])
-            self._until = 1
-            self._send_to(connection, LEAD_SLOTS["gnb"] * slot)
-        while (block := samples.read_block(stream)) is not None:
-            first, payload = block
-            end = first + len(payload) // samples.SAMPLE_BYTES
-            self._receive((first + ADVANCE[PEERS[self.name]]) // slot, payload)
-            got = -(-end // slot) if self.name == "gnb" else end // slot
-            self._send_to(connection, (got + LEAD_SLOTS[self.name]) * slot - advance)
+    def message(self, slot, may_send, ues=1):
+        """Return what goes to the other end beside a slot; `ues`: UEs that share the carrier."""
+        block = self.sender.block() if may_send else None
+        answers, self._answers = self._answers, []
+        return marshal.dumps((slot, self.index, ues, self.snr_db, self.rsrp_dbm, answers, block))
 
-    def _send_to(self, connection, until):
-        """Send samples up to `until`, in blocks that end with a slot."""
-        slot, advance = self.carrier.slot_samples, ADVANCE[self.name]
-        while self._until < until:
-            end = self._until + slot - (self._until + advance) % slot
-            self._send_beside((self._until + advance) // slot)
-            begin = self._until % samples.PERIOD
-            part = self._signal[begin * 4 : (begin + end - self._until) * 4]
-            samples.write_block(connection, self._until, part)
-            self._until = end
+    def keep(self, message):
+        self._messages[message[0]] = message
 
-    def _send_beside(self, slot):
-        while self._tun is not None:
-            try:
-                packet = os.read(self._tun, MOST_BYTES)
-            except BlockingIOError:
-                break
-            if packet[0] >> 4 == 4:  # Not the kernel's own IPv6.
-                self.sender.put(packet)
-        if self._peer:
-            block = self.sender.block() if slot % PATTERN_SLOTS in self._slots else None
-            message = (slot, self.snr_db, self.rsrp_dbm, self._answers, block)
-            self._beside.sendto(marshal.dumps(message), self._peer)
-            self._answers = []
-
-    def _receive(self, slot, payload):
-        if measured := self.carrier.measure(payload, PEERS[self.name]):
-            self.snr_db, self.rsrp_dbm = measured
-            self._heard(self.snr_db)
-        self._read_beside()
+    def receive(self, slot):
+        """Take what the other end has sent beside slots up to this one."""
         for number in [one for one in self._messages if one <= slot]:
-            _, snr_db, rsrp_dbm, answers, block = self._messages.pop(number)
+            *_, snr_db, rsrp_dbm, answers, block = self._messages.pop(number)
             self.sender.snr_db, self.peer_rsrp_dbm = snr_db, rsrp_dbm
             for answer in answers:
                 self.sender.answered(*answer)
@@ -112,13 +60,129 @@ class Modem:
                 answer, packets = self.receiver.receive(block, self.snr_db)
                 self._answers.append(answer)
                 for packet in packets:
-                    os.write(self._tun, packet)
+                    self.tunnel.write(packet)
+
+
+class Modem:
+    """A modem over `carrier` that sends `period` over and over, `lead` slots ahead of what it gets,
+    and ends each slot `advance` samples early."""
+
+    def __init__(self, carrier, period, lead, advance):
+        self.carrier, self._lead, self._advance = carrier, lead, advance
+        self._beside = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._beside.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self._beside.bind(("0.0.0.0", PORT))
+        self._beside.setblocking(False)
+        self._signal = period * (2 * carrier.slot_samples // samples.PERIOD + 2)
+        self._until = 0
+
+    def exchange(self, connection):
+        """Exchange blocks until the other end closes the connection."""
+        stream = connection.makefile("rb")
+        while (block := samples.read_block(stream)) is not None:
+            first, payload = block
+            # A UE begins with the time at which the gNB is.
+            self._until = self._until or first
+            self._read_beside()
+            self.receive(first, payload)
+            end = first + len(payload) // samples.SAMPLE_BYTES
+            self._send_to(connection, self.slots_got(end) + self._lead)
+
+    def _send_to(self, connection, slots):
+        """Send samples of so many slots, in blocks that end with one."""
+        slot, advance = self.carrier.slot_samples, self._advance
+        until = slots * slot - advance
+        while self._until < until:
+            end = self._until + slot - (self._until + advance) % slot
+            self.send_beside((self._until + advance) // slot)
+            self._send_block(connection, end)
+
+    def _send_block(self, connection, end):
+        begin = self._until % samples.PERIOD
+        part = self._signal[begin * 4 : (begin + end - self._until) * 4]
+        samples.write_block(connection, self._until, part)
+        self._until = end
 
     def _read_beside(self):
         while True:
             try:
-                datagram, self._peer = self._beside.recvfrom(MOST_BYTES)
+                datagram, peer = self._beside.recvfrom(MOST_BYTES)
             except BlockingIOError:
                 return
-            message = marshal.loads(datagram)
-            self._messages[message[0]] = message
+            self.keep(marshal.loads(datagram), peer)
+
+
+class Gnb(Modem):
+    """The gNB's modem; `tunnel_of(index)`: that of a UE's packets."""
+
+    def __init__(self, carrier, tunnel_of):
+        super().__init__(carrier, carrier.gnb_period(), LEAD_SLOTS["gnb"], 0)
+        self._tunnel_of = tunnel_of
+        self._peers = {}
+        self.legs = {}
+
+    def run(self, connection):
+        # Speaks first, of one sample.
+        self._send_block(connection, 1)
+        self._send_to(connection, self._lead)
+        self.exchange(connection)
+
+    def slots_got(self, end):
+        return -(-end // self.carrier.slot_samples)
+
+    def keep(self, message, peer):
+        index = message[1]
+        if index not in self.legs:
+            self.legs[index] = Leg(index, self.carrier.prb, self._tunnel_of(index))
+        self._peers[index] = peer
+        self.legs[index].keep(message)
+
+    def receive(self, first, payload):
+        for index, leg in self.legs.items():
+            if measured := self.carrier.measure_ue(payload, index):
+                leg.snr_db, leg.rsrp_dbm = measured
+            leg.receive((first + ADVANCE + index * MORE_ADVANCE) // self.carrier.slot_samples)
+
+    def send_beside(self, slot):
+        """The UEs that have packets take turns."""
+        legs = list(self.legs.values())
+        for leg in legs:
+            leg.fetch()
+        turn = slot % len(legs) if legs else 0
+        waiting = [leg for leg in legs[turn:] + legs[:turn] if leg.sender.waits]
+        served = waiting[0] if waiting and slot % PATTERN_SLOTS in DOWNLINK else None
+        for leg in legs:
+            message = leg.message(slot, leg is served, len(legs))
+            self._beside.sendto(message, self._peers[leg.index])
+
+
+class Ue(Modem):
+    """The modem of UE number `index`, from 0 on; `heard(snr_db)` is called for each slot."""
+
+    def __init__(self, index, carrier, heard):
+        advance = ADVANCE + index * MORE_ADVANCE
+        super().__init__(carrier, carrier.ue_period(index), LEAD_SLOTS["ue"], advance)
+        self.leg = Leg(index, carrier.prb)
+        self._heard = heard
+        self._ues = 1
+
+    def slots_got(self, end):
+        return end // self.carrier.slot_samples
+
+    def keep(self, message, _peer):
+        self._ues = message[2]
+        self.leg.keep(message)
+
+    def receive(self, first, payload):
+        if measured := self.carrier.measure_gnb(payload):
+            self.leg.snr_db, self.leg.rsrp_dbm = measured
+            self._heard(self.leg.snr_db)
+        self.leg.receive(first // self.carrier.slot_samples)
+
+    def send_beside(self, slot):
+        """The UEs have the uplink's slots in turn."""
+        self.leg.fetch()
+        pattern, within = divmod(slot, PATTERN_SLOTS)
+        turn = within in UPLINK and pattern * len(UPLINK) + UPLINK.index(within)
+        may_send = within in UPLINK and turn % self._ues == self.leg.index
+        self._beside.sendto(self.leg.message(slot, may_send), (GNB_ADDRESS, PORT))

@@ -2,7 +2,7 @@
 """Samples as rfsim's modems send them to each other, and what a receiver measures in them.
 
 A modem sends the same PERIOD samples over and over: tones within its carrier, of the power that
-OpenAirInterface's resource elements have. Whatever the taps of the channel are, two periods of what
+OpenAirInterface's resource elements have; UEs have different tones. Whatever the taps of the channel are, two periods of what
 is received differ by noise only, as the channel changes little in a few microseconds.
 """
 
@@ -17,6 +17,8 @@ from array import array
 HEADER = struct.Struct("<IIQIIQ")
 SAMPLE_BYTES = 4
 PERIOD = 64
+# Each UE has every fourth tone, so that those of others do not disturb it.
+COMBS = 4
 # Of a resource element (OpenAirInterface's AMP), and the RSRP of one that keeps its size, dBm.
 AMPLITUDES = {"gnb": 519, "ue": 512}
 UNITY_DBM = -64.0
@@ -35,11 +37,23 @@ class Carrier:
         self.slot_samples = rate_hz // 2000
         self.tones = 2 * int(prb * PRB_HZ / rate_hz * PERIOD / 2)
 
-    def period(self, modem):
-        """Return I and Q of a period's samples, as bytes."""
-        drawn = random.Random(modem)
+    def gnb_period(self):
+        """Return I and Q of a period of the gNB's samples, as bytes."""
+        return self._period("gnb", "gnb", self._tones())
+
+    def ue_period(self, index):
+        """Return a period of the samples of UE number `index`, from 0 on."""
+        return self._period("ue", f"ue{index}", self._tones(index))
+
+    def _tones(self, index=None):
+        """Return the tones of the gNB, or of a UE."""
         half = self.tones // 2
-        phases = {tone: drawn.uniform(0, 2 * math.pi) for tone in range(-half, half + 1) if tone}
+        all_tones = [tone for tone in range(-half, half + 1) if tone]
+        return [tone for tone in all_tones if index is None or tone % COMBS == index]
+
+    def _period(self, modem, seed, tones):
+        drawn = random.Random(seed)
+        phases = {tone: drawn.uniform(0, 2 * math.pi) for tone in tones}
         amplitude = AMPLITUDES[modem] / math.sqrt(2 * PERIOD)
         parts = array("h")
         for n in range(PERIOD):
@@ -48,9 +62,16 @@ class Carrier:
             parts.extend((round(sample.real), round(sample.imag)))
         return parts.tobytes()
 
-    def measure(self, payload, sender):
-        """Return (SNR of a resource element in dB, its RSRP in dBm) of samples from `sender`; None of fewer
-        samples than that needs."""
+    def measure_gnb(self, payload):
+        """Return (SNR of a resource element in dB, its RSRP in dBm) of samples from the gNB; None of
+        fewer samples than that needs."""
+        return self._measure(payload, "gnb")
+
+    def measure_ue(self, payload, index):
+        """Return the same of samples from all UEs, for the tones of one."""
+        return self._measure(payload, "ue", index)
+
+    def _measure(self, payload, sender, index=None):
         count = MEASURED_PERIODS * PERIOD
         if len(payload) < (count + PERIOD) * SAMPLE_BYTES:
             return None
@@ -58,11 +79,29 @@ class Carrier:
         now, later = parts[: 2 * count], parts[2 * PERIOD :]
         differences = list(map(operator.sub, now, later))
         noise = sum(map(operator.mul, differences, differences)) / 2 / count
-        signal = max(sum(map(operator.mul, now, now)) / count - noise, 1e-3)
+        periods = [now[2 * PERIOD * n : 2 * PERIOD * (n + 1)] for n in range(MEASURED_PERIODS)]
+        mean = [sum(one) / MEASURED_PERIODS for one in zip(*periods, strict=True)]
+        samples = list(map(complex, mean[::2], mean[1::2]))
+        if index is not None:
+            samples = comb(samples, index)
+        power = sum(abs(one) ** 2 for one in samples) / len(samples)
+        averaged = MEASURED_PERIODS * PERIOD // len(samples)
+        signal = max(power - noise / averaged, 1e-3)
         # Tones have the power density of resource elements, and fill a part of the bandwidth.
-        element = signal * PERIOD / self.tones
+        element = signal * PERIOD / len(self._tones(index))
         sent = AMPLITUDES[sender] ** 2 / 2
         return decibels(element / max(noise, 1e-3)), UNITY_DBM + decibels(element / sent)
+
+
+def comb(period, index):
+    """Return the part of a period whose tones are `index` modulo COMBS: it repeats, turned by
+    `index` quarters, COMBS times."""
+    part = PERIOD // COMBS
+    turns = [(-1j) ** (index * n) for n in range(COMBS)]
+    return [
+        sum(turn * period[at + n * part] for n, turn in enumerate(turns)) / COMBS
+        for at in range(part)
+    ]
 
 
 def decibels(ratio):

@@ -2,7 +2,7 @@
 """Stand-in for the nrUE; see README.md. Its interface is the UE end of the tests' nr-link,
 or where rfsim has no channel model (lockstep) that of its own modem.
 
-Environment: FAULT (never-attaches, no-address or loses-sync; in lockstep leaves), ABORTS_ONCE (the first start fails),
+Environment: FAULT (never-attaches, no-address or loses-sync; in lockstep leaves or second-leaves), ABORTS_ONCE (the first start fails),
 PACE (radio time in seconds per second).
 """
 
@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 
 import options
-from modem import Modem
+from modem import Ue
 from modem_telnet import ModemTelnet
 from samples import Carrier
+from tunnel import Tun
 
 FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
@@ -29,6 +30,7 @@ SYNCHRONISED_DB = 6.0
 STATISTICS_SLOTS = 500
 # After it has attached, in a run of seconds.
 LEAVES_AFTER_SLOTS = 3000
+LEAVERS = {"leaves": 0, "second-leaves": 1}
 PREAMBLE_NOT_HEARD, NO_RANDOM_ACCESS_RESPONSE = b"0", b"2"
 
 
@@ -41,7 +43,7 @@ def say_statistics():
     print("    DL harq: 1/0\n    Ul harq: 38/0 avg code rate 0.1", flush=True)
 
 
-def send_samples(given, connection):
+def send_samples(given, connection, index):
     """Be a modem whose samples decide what it carries."""
     heard = 0
 
@@ -49,17 +51,22 @@ def send_samples(given, connection):
         nonlocal heard
         if heard == 0 and snr_db > SYNCHRONISED_DB:
             say("[PHY]   Initial sync successful, PCI: 0")
-            modem.open_tunnel("oaitun_ue1", "10.0.1.2")
+            address = f"addr add {address_of(given, index)}/24 dev oaitun_ue1"
+            modem.leg.tunnel = Tun("oaitun_ue1", address)
         heard += heard > 0 or snr_db > SYNCHRONISED_DB
-        if FAULT == "leaves" and heard > LEAVES_AFTER_SLOTS:
+        if LEAVERS.get(FAULT) == index and heard > LEAVES_AFTER_SLOTS:
             sys.exit("stand-in: the UE leaves, as requested")
         if heard % STATISTICS_SLOTS == 1:
             say_statistics()
 
-    modem = Modem("ue", Carrier(int(given["-r"]), "-E" in given), hear)
-    modem.run(connection)
+    modem = Ue(index, Carrier(int(given["-r"]), "-E" in given), hear)
+    modem.exchange(connection)
     say("[HW]   W Lost socket")
     sys.exit(1)
+
+
+def address_of(given, index):
+    return "10.0.1.2" if "--do-ra" in given else f"12.1.1.{2 + index}"
 
 
 def main():
@@ -99,7 +106,7 @@ def main():
             say(f"[HW]   connect() to {cell}:4043 failed, errno({error.errno})")
             time.sleep(1)
     if options.sends_samples(given, config):
-        send_samples(given, gnb)
+        send_samples(given, gnb, index)
     say("[PHY]   Initial sync successful, PCI: 0")
     while (answer := gnb.recv(1)) == PREAMBLE_NOT_HEARD:
         say("[NR_MAC]   [UE 0][RAPROC] Got no response: exceeded RA window")
@@ -118,7 +125,7 @@ def main():
     interface = "oaitun_ue1"
     while not Path("/sys/class/net", interface).exists():
         time.sleep(0.02)
-    address = "10.0.1.2" if "--do-ra" in given else f"12.1.1.{2 + index}"
+    address = address_of(given, index)
     for words in (f"addr add {address}/24 dev {interface}", f"link set {interface} up"):
         subprocess.run(["ip", *words.split()], check=True)
     say(f"[NAS]   Received PDU Session Establishment Accept, UE IPv4: {address}")

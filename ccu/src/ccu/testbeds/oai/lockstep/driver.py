@@ -11,7 +11,7 @@ from ccu.testbeds.oai.options import OaiOptions
 from ccu.testbeds.virtual_time import checks, controls
 
 # Measured on two cores; wider carriers take longer, quicker machines less.
-_WALL_S_A_SECOND = 4.0
+_WALL_S_A_SECOND_AND_MODEM = 2.0
 _START_S = 30.0
 
 
@@ -35,7 +35,9 @@ class LockstepDriver(Driver):
 
     def check_machine(self, experiment: Experiment) -> None:
         from ccu.testbeds.oai import testbed
+        from ccu.testbeds.oai.lockstep import cores
 
+        cores.check(experiment)
         checks.check_machine(experiment)
         testbed.check_machine(experiment)
 
@@ -43,7 +45,8 @@ class LockstepDriver(Driver):
         return checks.software()
 
     def expected_s(self, experiment: Experiment) -> float:
-        return _START_S + experiment.duration_s * _WALL_S_A_SECOND
+        modems = 1 + experiment.ues
+        return _START_S + experiment.duration_s * modems * _WALL_S_A_SECOND_AND_MODEM
 
     def whole_run(self) -> WholeRun:
         from ccu.testbeds.oai.lockstep import run

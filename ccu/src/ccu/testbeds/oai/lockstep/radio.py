@@ -18,10 +18,12 @@ from ccu.testbeds import Site
 from ccu.testbeds.oai import configs
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.lockstep import turns
+from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.services import server_of, upf_of
 from ccu.testbeds.oai.stack import RFSIM_PORT, UE_INTERFACE, Stack
 
 CHANNEL_FILE = "channel.csv"
+SLOTS_FILE = "slots.csv"
 SLOT_S = 0.0005
 """At 30 kHz, OpenAirInterface's only numerology here."""
 _STAGE = "radio"
@@ -76,7 +78,7 @@ class RadioSocket:
 
 
 class Radio:
-    """The program. It starts when the gNB listens, and the UE connects to it."""
+    """The program. It starts when the gNB listens, and the UEs connect to it."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -96,6 +98,11 @@ class Radio:
             channel = link_config.write(self._site.experiment, self._site.scenario, self._site.raw)
             command += ["--channel", str(channel)]
             command += ["--channel-record", str(self._site.raw / "oai" / CHANNEL_FILE)]
+        settings = oai_options(self._site.experiment)
+        if settings.uplink_target_db is not None:
+            command += ["--uplink-target", str(settings.uplink_target_db)]
+        if settings.capture_n3:
+            command += ["--slot-record", str(self._site.raw / "oai" / SLOTS_FILE)]
         self._process = supervisor.start("nr-link-radio", command, stage=_STAGE)
         supervisor.wait_ready_event(self._process)
 
@@ -107,22 +114,24 @@ class Radio:
             self._process = None
 
     def attach(self, stack: Stack) -> None:
-        """Have the radio wait for the modems, slot by slot, while the UE attaches."""
-        modems = [stack.plan.gnb_service, stack.plan.ue_service(1)]
-        running = [pid for service in modems if (pid := stack.runtime.pid(service)) is not None]
+        """Have the radio wait for the modems that run, slot by slot, while UEs attach."""
+        modems = map(stack.runtime.pid, _modems(stack.plan))
+        running = [pid for pid in modems if pid is not None]
         turns.prefer(running)
         self._ask("pace", processes=running)
 
     def hold(self, stack: Stack) -> dict[str, Any]:
         """Stop the radio at the end of a slot; return how far the modems run ahead."""
-        plan = stack.plan
-        server, ue = server_of(plan), plan.ue_service(1)
+        plan, server = stack.plan, server_of(stack.plan)
         carriers = [_process(stack, service) for service in _carriers(stack)]
         turns.prefer(carriers)
         return self._ask(
             "hold",
             server=_end(stack, server.service, server.interface, server.address),
-            ue=_end(stack, ue, UE_INTERFACE, stack.ue_address()),
+            ues=[
+                _end(stack, plan.ue_service(ue), UE_INTERFACE, stack.ue_address(ue))
+                for ue in plan.ue_numbers
+            ],
             processes=carriers,
         )
 
@@ -146,7 +155,11 @@ def _carriers(stack: Stack) -> list[str]:
     """Return the services through which packets pass."""
     plan = stack.plan
     core = [] if plan.core == "none" else [upf_of(plan)]
-    return [*core, plan.gnb_service, plan.ue_service(1)]
+    return [*core, *_modems(plan)]
+
+
+def _modems(plan: Plan) -> list[str]:
+    return [plan.gnb_service, *map(plan.ue_service, plan.ue_numbers)]
 
 
 def _process(stack: Stack, service: str) -> int:

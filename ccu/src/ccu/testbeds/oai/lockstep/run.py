@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ccu.host import namespace
@@ -12,12 +13,15 @@ from ccu.spec.errors import RunFailed
 from ccu.testbeds import Outcome, Site
 from ccu.testbeds.oai import preflight, testbed
 from ccu.testbeds.oai.gnb_files import GnbFiles
-from ccu.testbeds.oai.lockstep import turns
+from ccu.testbeds.oai.lockstep import n3_time, turns
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
-from ccu.testbeds.oai.lockstep.radio import Radio
+from ccu.testbeds.oai.lockstep.radio import SLOTS_FILE, Radio
+from ccu.testbeds.oai.n3 import N3Capture
+from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.services import server_of
 from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
+from ccu.testbeds.virtual_time.plan import host_of
 from ccu.testbeds.virtual_time.run import Run
 from ccu.traffic.flow import Flow
 
@@ -63,19 +67,36 @@ class _Coupled:
             lambda: stack.runtime.pid(stack.plan.gnb_service), self._folder, time.now_ns
         )
         channel = self._settings_of_rfsim()
+        n3 = N3Capture(self._site, stack) if oai_options(self._site.experiment).capture_n3 else None
         try:
             if channel:
                 channel.start()
             time.start()
             files.start()
-            self._run.perform()
+            self._perform_plan()
             self._await_counters(files)
         finally:
             if channel:
                 self._problems += channel.finish()
+            if n3:
+                n3.finish()
+                self._restamp_n3(n3.file)
             files.finish()
             time.finish()
         return self._outcome(files, leads)
+
+    def _perform_plan(self) -> None:
+        try:
+            self._run.perform()
+        except RunFailed:
+            # The radio fails first where a modem ends.
+            self._stack.check_radio()
+            raise
+
+    def _restamp_n3(self, capture: Path) -> None:
+        slots = n3_time.read_slots(self._folder / SLOTS_FILE)
+        if not n3_time.restamp(capture, slots):
+            self._problems.append("no GTP-U was captured on N3 while the radio ran")
 
     def _settings_of_rfsim(self) -> HeldChannel | None:
         """Return what sets rfsim's channel models; None if the channel is on the samples."""
@@ -89,22 +110,27 @@ class _Coupled:
 
     def restamp_logs(self) -> None:
         """Give what the modems have printed the radio's time."""
-        for name in ("gnb-stdout.log", "ue0-stdout.log"):
+        ues = (f"ue{number - 1}-stdout.log" for number in self._stack.plan.ue_numbers)
+        for name in ("gnb-stdout.log", *ues):
             if self._time:
                 self._time.restamp(self._folder / name)
 
     def _prepare_tunnel(self) -> None:
-        """Check that packets can only pass through the radio."""
-        stack, mtu_bytes = self._stack, self._site.experiment.mtu_bytes
-        server, ue = server_of(stack.plan), stack.plan.ue_service(1)
-        ends = [
-            ("server", server.service, server.interface, stack.ue_address()),
-            ("ue", ue, UE_INTERFACE, server.address),
-        ]
-        for host, service, device, peer in ends:
-            name = stack.namespace_of(service)
-            namespace.set_mtu(name, device, mtu_bytes)
-            preflight.check_route(host, name, peer, device)
+        """Check that packets of each UE can only pass through the radio."""
+        stack, plan = self._stack, self._stack.plan
+        server = server_of(plan)
+        server_netns = self._set_mtu(server.service, server.interface)
+        for number in plan.ue_numbers:
+            netns = self._set_mtu(plan.ue_service(number), UE_INTERFACE)
+            address = stack.ue_address(number)
+            preflight.check_route("server", server_netns, address, server.interface)
+            preflight.check_route(host_of(number), netns, server.address, UE_INTERFACE)
+
+    def _set_mtu(self, service: str, device: str) -> str:
+        """Set the MTU of a tunnel's end; return the name of its network."""
+        name = self._stack.namespace_of(service)
+        namespace.set_mtu(name, device, self._site.experiment.mtu_bytes)
+        return name
 
     def _await_counters(self, files: GnbFiles) -> None:
         # The gNB writes its counters once per second of wall time: wait for the last ones.
@@ -125,7 +151,7 @@ class _Coupled:
                 "slot_ns": summary["slot_ns"],
                 "lost_packets": summary["lost_packets"],
                 "dl_lead_slots": leads["dl_lead_slots"],
-                "ul_lead_slots": leads["ul_lead_slots"],
+                "ul_lead_slots": max(leads["ul_lead_slots"]),
                 "watched_threads_count": leads["threads"],
             }
         except KeyError as error:
