@@ -27,6 +27,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+from ddu.console.extensions import extensions
+
 BIN = Path(sys.executable).parent
 
 _IMPORTED = (
@@ -34,10 +36,12 @@ _IMPORTED = (
     "ccu.cli.completion",
     "ccu.cli.help",
     "ccu.cli.main",
+    "ccu.cli.options",
     "ccu.cli.progress",
     "ccu.cli.results",
-    "ccu.cli.run",
+    "ccu.runs.run",
     "ccu.scenarios.link_ahead",
+    "ccu.testbeds.choice",
     "ccu.testbeds.namespaces",
     "ccu.testbeds.virtual_time.run",
     "ddu.api",
@@ -222,6 +226,8 @@ def _import() -> None:
     loaded = (one.module for one in distribution("ccu").entry_points if one.group != "pytest11")
     for module in (*_IMPORTED, *loaded):
         importlib.import_module(module)
+    # ccu.cli.run does: its options are those of all packages, also of one that a test adds.
+    assert not extensions.cache_info().currsize, "a module reads entry points when it is imported"
 
 
 if __name__ == "__main__":
