@@ -75,6 +75,33 @@ def test_a_policy_decides_for_quic_as_for_tcp(kernel: Path, tmp_path: Path) -> N
     assert acks["rtt_us"].median() / 1000 == pytest.approx(rtts.median(), rel=0.1)
 
 
+def test_what_a_policy_decides_for_quic_is_beside_its_flow(kernel: Path, tmp_path: Path) -> None:
+    flows = "quic:constant.py+rate_mbps=4@0,quic:constant.py+rate_mbps=8@1"
+    made = run(tmp_path / "runs", "--flows", flows, "--duration", "3s")
+    analyze(made, report=False)
+    aligned = pd.read_parquet(made / "tables/aligned.parquet")
+    for flow, rate_bps in (("f0", 4e6), ("f1", 8e6)):
+        asked = aligned.loc[aligned["flow"] == flow, "cc_told_pacing_bps"].dropna()
+        assert len(asked) > 10
+        assert set(asked) == {rate_bps}
+
+
+def test_a_change_of_the_link_changes_nothing_before(kernel: Path, tmp_path: Path) -> None:
+    words = ("--cc", "quic:newreno", "--buffer", "30pkt", "--duration", "3s")
+    base = run(tmp_path / "base", *words)
+    changed = run(tmp_path / "changed", *words, "--change", "1.5s:rtt=80ms")
+    (one,) = json.loads((changed / "run.json").read_text())["changes"]
+    columns = ["quic_cwnd_bytes", "quic_in_flight_bytes", "quic_rtt_ms"]
+    logs = (read_qlog(path / "raw/quic/f0-sender.sqlog").table for path in (base, changed))
+    before, after = (log.set_index("utc_ns")[columns] for log in logs)
+    same = before.loc[: one["utc_ns"]]
+    assert len(same) > 100
+    pd.testing.assert_frame_equal(same, after.loc[: one["utc_ns"]])
+    # 20 ms of the path, 15 of the queue and some of the radio; then 80 of the path.
+    last_ms = [log["quic_rtt_ms"].dropna().iloc[-1] for log in (before, after)]
+    assert last_ms[0] < 80 < last_ms[1]
+
+
 def test_a_policy_that_fails_during_a_flow_is_named(kernel: Path, tmp_path: Path) -> None:
     policy = tmp_path / "mine.py"
     policy.write_text(

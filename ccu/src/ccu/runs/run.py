@@ -172,7 +172,8 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
         capture.stop_captures(site, captures)
         summary = testbed.settle()
         record.write(time={**record.content["time"], **testbed.clock})
-    record.write(cc_traces=congestion.traces(site), cc_implementation=implementations)
+    traces = [*congestion.traces(site), *traffic.traces(flows, site.raw)]
+    record.write(cc_traces=traces, cc_implementation=implementations)
     for flow in flows:
         traffic.driver_of(flow.traffic).read_result(flow, testbed, site.raw)
     record.write(flows=[flow.record(testbed) for flow in flows])

@@ -128,6 +128,11 @@ class TrafficDriver:
         """Return why a program of a flow in virtual time ended with a code that is not 0."""
         return f"the {end} ended with code {code}"
 
+    def trace(self, flow: Flow) -> str | None:  # noqa: ARG002
+        """Return the file in raw/ for the records of a flow's congestion control that it brings
+        (docs/run-directory.md, raw/cc-NAME.csv); None: it records nothing."""
+        return None
+
     def problems(self, flow: Flow) -> list[str]:  # noqa: ARG002
         """Return sentences; with any, the run is degraded."""
         return []
@@ -274,6 +279,16 @@ def implementations(experiment: Experiment) -> dict[str, dict[str, Any]]:
         if (said := driver_of(traffic).implementation(traffic)) is not None:
             by_cc[one.cc] = said
     return by_cc
+
+
+def traces(flows: Sequence[Flow], raw: Path) -> list[dict[str, str]]:
+    """Return run.json's `cc_traces` of congestion controls that kinds of traffic bring."""
+    named = ((flow, driver_of(flow.traffic).trace(flow)) for flow in flows)
+    return [
+        {"cc": flow.cc, "file": f"raw/{file}"}
+        for flow, file in named
+        if file and (raw / file).exists()
+    ]
 
 
 def received(flows: Sequence[Flow]) -> dict[Direction, int]:

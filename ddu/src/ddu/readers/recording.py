@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -92,11 +92,7 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     }
     mac = files.mac(manifest.mac)
     link = files.samples(manifest.link, INTERVAL)
-    cc_traces = {
-        one.cc: table
-        for one in manifest.cc_traces
-        if (table := files.samples(one, ("utc_ns",))) is not None
-    }
+    cc_traces = files.cc_traces(manifest.cc_traces)
     sockets = tuple(filter(None, map(files.sockets, manifest.sockets)))
     tables, faults = read_table_logs(path / "raw")
     quic, faults_of_quic = read_quic_logs(path / "raw", tuple(manifest.flows))
@@ -168,6 +164,20 @@ class _Files:
             return None
         self._note_cut(file, table.attrs["truncated_at"])
         return table if len(table) else None
+
+    def cc_traces(self, declared: Sequence[CcTrace]) -> dict[str, pd.DataFrame]:
+        """Return what each congestion control recorded; of files for a flow each, all rows in
+        order of time."""
+        of_files: dict[str, list[pd.DataFrame]] = {}
+        for one in declared:
+            if (table := self.samples(one, ("utc_ns",))) is not None:
+                of_files.setdefault(one.cc, []).append(table)
+        return {
+            cc: some[0]
+            if len(some) == 1
+            else pd.concat(some).sort_values("utc_ns", kind="stable", ignore_index=True)
+            for cc, some in of_files.items()
+        }
 
     def sockets(self, declared: SocketSamples) -> Sockets | None:
         if declared.source != "netlink":

@@ -183,7 +183,7 @@ def _records(
         ],
         "mac": {"file": "raw/mac.csv", "source": "nr-link"},
         "link_summary": "raw/link-summary.json",
-        "cc_traces": congestion.traces(site),
+        "cc_traces": [*congestion.traces(site), *traffic.traces(flows, site.raw)],
         **changes.record(experiment, account["traffic_start_utc_ns"], _made(raw, account)),
         "time": {
             "clock": "virtual",

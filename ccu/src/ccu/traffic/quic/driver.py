@@ -95,10 +95,15 @@ class QuicDriver(TrafficDriver):
 
         return {"receiver": end("receiver"), "sender": end("sender")}
 
+    def trace(self, flow: Flow) -> str | None:
+        """Return the file for what the flow's policy heard and answered."""
+        assert isinstance(flow.traffic, Quic)
+        return _policy_file(flow, "csv") if flow.traffic.policy else None
+
     def read_result(self, flow: Flow, hosts: FlowHosts, raw: Path) -> None:  # noqa: ARG002
         sent = _report(raw, flow, "sender")
         if "policy" in sent:
-            policy.check_that_it_decided(flow.id, sent["policy"], raw / _policy_file(flow))
+            policy.check_that_it_decided(flow.id, sent["policy"], raw / _policy_file(flow, "json"))
         report = _report(raw, flow, "receiver")
         flow.counted_bytes, flow.counted_s = report["received_bytes"], report["receiving_s"]
 
@@ -116,8 +121,8 @@ def _rights(traffic: Quic, own: programs.Flow) -> Rights | None:
     return Rights(reads, (str(own.folder),), keeps_network=True, socket_families=_SOCKETS)
 
 
-def _policy_file(flow: Flow) -> str:
-    return f"{programs.FOLDER}/{programs.name_of(flow.id, 'sender', 'policy.json')}"
+def _policy_file(flow: Flow, kind: str) -> str:
+    return f"{programs.FOLDER}/{programs.name_of(flow.id, 'sender', f'policy.{kind}')}"
 
 
 def _report_file(flow: Flow, end: End) -> str:
