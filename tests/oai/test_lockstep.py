@@ -87,6 +87,22 @@ def test_samples_decide_what_the_modems_measure_and_carry(
     assert leftovers(lockstep) == []
 
 
+def test_the_uplink_has_a_budget_of_its_own(lockstep: Ccu, tmp_path: Path) -> None:
+    scenario = tmp_path / "path.yaml"
+    scenario.write_text(SCENARIO.format(name="path", rsrp_dbm=-70, sinr_db=24.5))
+    words = ("--scenario", str(scenario), "--ul", "--duration", "1s", "--uplink-target-db", "10")
+    run = analysed(lockstep.run(*WITHOUT_CORE, *words))
+    mac = pd.read_parquet(run / "tables" / "mac.parquet")
+    assert abs(mac.loc[mac["t_s"] > 0, "mac_ul_snr_db"].mean() - 10) < MARGIN_DB
+    channel = pd.read_parquet(run / "tables" / "channel.parquet")
+    levels = channel[["channel_sinr_db", "channel_ul_sinr_db"]]
+    assert levels.drop_duplicates().to_numpy().tolist() == [[24.5, 10.0]]
+    # The UE's samples have the same size in both directions, and the noise at the gNB is higher.
+    added_db = channel["channel_ul_noise_db"] - channel["channel_noise_db"]
+    assert added_db.mean() == pytest.approx(14.5, abs=0.2)
+    assert leftovers(lockstep) == []
+
+
 def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
     ran = lockstep.run(*WITHOUT_CORE, "--scenario", "cell-edge", "--duration", "2s")
     run = analysed(ran)
