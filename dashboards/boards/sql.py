@@ -13,8 +13,9 @@ MADE = "CASE testbed WHEN 'virtual' THEN published_at ELSE coalesce(started, pub
 """When a run was made. Virtual time begins at the same instant of 2001 in every run; such runs have the date of their
 publication."""
 
-STEP = "greatest(0.02, $__interval_ms / 1000.0)"
-"""Seconds per point of a plot: one bin, or more if the panel is too narrow."""
+STEP = "(greatest(1, ceil($__interval_ms / 20.0)) * 0.02)"
+"""Seconds per point of a plot: one bin of 20 ms, or whole ones if the panel is too narrow. Of 50 ms, one step would
+have two bins and the next three, and sums would go up and down."""
 
 WITHIN = "t_s BETWEEN $__unixEpochFrom() - 1 AND $__unixEpochTo() + 1"
 

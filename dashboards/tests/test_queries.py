@@ -127,6 +127,18 @@ def test_what_is_asked_is_about_what_was_chosen(filled: StoreDirectory) -> None:
         assert {row[1] for row in shown} == {"cubic f0", "reminis f1"}
 
 
+def test_each_point_of_a_narrow_plot_has_as_many_bins(filled: StoreDirectory) -> None:
+    (board,) = [board for board in boards() if board.name == "radio"]
+    (rounds,) = [one for one in board.questions if one.panel["title"] == "HARQ rounds, downlink"]
+    with psycopg.connect(reader_url(filled), autocommit=True) as reader:
+        values = next(selections(board, reader))
+        rows = reader.execute(interpolated(rounds.sql, values, Range(0, 10, 50)).encode()).fetchall()
+    # Counters of the synthetic run grow evenly.
+    _, *inner, _ = [rate for _, name, rate in rows if name == "round 1 UE 0" and rate]
+    assert len(inner) > 2
+    assert inner == pytest.approx([inner[0]] * len(inner))
+
+
 def test_a_run_in_virtual_time_is_as_new_as_its_publication(filled: StoreDirectory) -> None:
     (board,) = [board for board in boards() if board.name == "run"]
     with connected(filled.url()) as owner:
