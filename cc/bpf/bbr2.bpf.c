@@ -8,6 +8,12 @@
  * inverse, ProbeBW at 0.75, 1, 1 and 1.25; windows are 2 BDP, in ProbeRTT 0.5.
  * ProbeBW_UP ends when 1.25 BDP are in flight, or at too many losses. ECN, which
  * BBRv2 uses within data centres, is left out.
+ *
+ * What the slides leave open is as the authors' kernel behaves (google/bbr, branch
+ * v2alpha), with which docs/validation.md compares this: any ACK of a probe may find
+ * that too many packets were lost since a departure; a probe counts what is in flight
+ * at the next departure; an RTT that equals the least one puts ProbeRTT off; at most
+ * 100 ms of excess ACKs widen the window.
  */
 #define STARTUP_PACING_GAIN (GAIN * 2885 / 1000)
 #define STARTUP_CWND_GAIN   (GAIN * 2885 / 1000)
@@ -17,6 +23,14 @@
 #define STARTUP_FULL_LOSSES 8 /* in a round trip */
 #define UP_UNTIL_PLATEAU    false
 #define PRECAUTION	    false
+#define GROWING_BW	    max_bw(bbr)
+#define STARTUP_LOSS_KEEPS  0
+#define DRAIN_ROUNDS	    INFINITE
+#define JUDGES_EACH_ACK	    true
+#define AT_DEPARTURE	    true
+#define EQUAL_RTT_RENEWS    true
+#define EXTRA_ACKED_MOST_US 100000
+#define RESTORES_CWND_AFTER TCP_CA_Loss
 
 #include "bbr_model.h"
 

@@ -15,6 +15,14 @@
 #define STARTUP_FULL_LOSSES 6 /* in a round trip */
 #define UP_UNTIL_PLATEAU    true
 #define PRECAUTION	    true
+#define GROWING_BW	    rs->delivery_rate
+#define STARTUP_LOSS_KEEPS  bbr->inflight_latest
+#define DRAIN_ROUNDS	    3
+#define JUDGES_EACH_ACK	    false
+#define AT_DEPARTURE	    false
+#define EXTRA_ACKED_MOST_US INFINITE
+#define EQUAL_RTT_RENEWS    false
+#define RESTORES_CWND_AFTER TCP_CA_Recovery
 
 #include "bbr_model.h"
 

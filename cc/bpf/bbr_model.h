@@ -88,7 +88,8 @@ struct bbr {
 struct sample {
 	__u64 delivery_rate;
 	__u64 now; /* µs */
-	__u32 delivered, newly_acked, prior_delivered, lost, tx_in_flight, inflight, losses;
+	__u32 delivered, newly_acked, prior_delivered, lost, tx_in_flight, losses;
+	__u32 inflight, prior_inflight; /* after this ACK, and before it */
 	bool is_app_limited, departure_known;
 };
 
@@ -300,6 +301,19 @@ static __always_inline __u32 inflight_at_loss(const struct sample *rs)
 	return inflight_prev + (prefix > 0 ? (__u64)prefix / (100 - LOSS_THRESH) : 0);
 }
 
+/* A probe found the limit at so many packets in flight. */
+static __always_inline void end_probe_too_high(struct sock *sk, struct bbr *bbr,
+					       const struct sample *rs, __u32 inflight)
+{
+	bbr->prev_probe_too_high = true;
+	bbr->is_bw_probe_sample = false;
+	if (!rs->is_app_limited)
+		bbr->inflight_longterm =
+			at_least(inflight, (__u64)target_inflight(sk, bbr) * BETA / 100);
+	if (bbr->state == PROBE_BW_UP)
+		start_probe_bw_down(tcp_sk(sk), bbr, rs->now);
+}
+
 static __always_inline void handle_loss(struct sock *sk, struct bbr *bbr, const struct sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -308,15 +322,8 @@ static __always_inline void handle_loss(struct sock *sk, struct bbr *bbr, const 
 	if (!bbr->is_loss_in_round)
 		bbr->loss_round_delivered = tp->delivered;
 	bbr->is_loss_in_round = true;
-	if (!bbr->is_bw_probe_sample || !is_inflight_too_high(rs))
-		return;
-	bbr->prev_probe_too_high = true;
-	bbr->is_bw_probe_sample = false;
-	if (!rs->is_app_limited)
-		bbr->inflight_longterm = at_least(inflight_at_loss(rs),
-						  (__u64)target_inflight(sk, bbr) * BETA / 100);
-	if (bbr->state == PROBE_BW_UP)
-		start_probe_bw_down(tp, bbr, rs->now);
+	if (bbr->is_bw_probe_sample && is_inflight_too_high(rs))
+		end_probe_too_high(sk, bbr, rs, inflight_at_loss(rs));
 }
 
 static __always_inline void update_latest_delivery_signals(const struct tcp_sock *tp,
@@ -383,11 +390,13 @@ static __always_inline void update_ack_aggregation(const struct tcp_sock *tp, st
 
 static __always_inline void check_full_bw_reached(struct bbr *bbr, const struct sample *rs)
 {
+	__u64 bw = GROWING_BW;
+
 	if (bbr->full_bw_now || !bbr->round_start || rs->is_app_limited)
 		return;
-	if (rs->delivery_rate * 4 >= bbr->full_bw * 5) {
+	if (bw * 4 >= bbr->full_bw * 5) {
 		reset_full_bw(bbr);
-		bbr->full_bw = rs->delivery_rate;
+		bbr->full_bw = bw;
 		return;
 	}
 	bbr->full_bw_now = ++bbr->full_bw_count >= 3;
@@ -402,7 +411,7 @@ static __always_inline void check_startup_high_loss(struct bbr *bbr, const struc
 	    is_inflight_too_high(rs)) {
 		bbr->full_bw_reached = bbr->full_bw_now = true;
 		bbr->inflight_longterm =
-			at_least(bdp_multiple(bbr, max_bw(bbr), GAIN), bbr->inflight_latest);
+			at_least(bdp_multiple(bbr, max_bw(bbr), GAIN), STARTUP_LOSS_KEEPS);
 	}
 	if (bbr->loss_round_start)
 		bbr->losses_in_round = 0;
@@ -417,7 +426,7 @@ static __always_inline void check_startup_and_drain_done(struct sock *sk, struct
 		bbr->drain_start_round = bbr->round_count;
 	}
 	if (bbr->state == DRAIN && (rs->inflight <= inflight_of(sk, bbr, bbr->bw, GAIN) ||
-				    bbr->round_count > bbr->drain_start_round + 3))
+				    bbr->round_count - bbr->drain_start_round > DRAIN_ROUNDS))
 		start_probe_bw_down(tcp_sk(sk), bbr, rs->now);
 }
 
@@ -439,9 +448,11 @@ static __always_inline void probe_inflight_longterm_upward(const struct tcp_sock
 }
 
 /* Whether it decided on another state. */
-static __always_inline bool adapt_long_term_model(const struct tcp_sock *tp, struct bbr *bbr,
+static __always_inline bool adapt_long_term_model(struct sock *sk, struct bbr *bbr,
 						  const struct sample *rs)
 {
+	const struct tcp_sock *tp = tcp_sk(sk);
+
 	if (bbr->ack_phase == ACKS_PROBE_STARTING && bbr->round_start)
 		bbr->ack_phase = ACKS_PROBE_FEEDBACK;
 	if (bbr->ack_phase == ACKS_PROBE_STOPPING && bbr->round_start) {
@@ -457,7 +468,12 @@ static __always_inline bool adapt_long_term_model(const struct tcp_sock *tp, str
 			return true;
 		}
 	}
-	if (is_inflight_too_high(rs) || bbr->inflight_longterm == INFINITE)
+	if (is_inflight_too_high(rs)) {
+		if (JUDGES_EACH_ACK && bbr->is_bw_probe_sample)
+			end_probe_too_high(sk, bbr, rs, rs->tx_in_flight);
+		return false;
+	}
+	if (bbr->inflight_longterm == INFINITE)
 		return false;
 	if (rs->departure_known)
 		bbr->inflight_longterm = at_least(bbr->inflight_longterm, rs->tx_in_flight);
@@ -466,18 +482,40 @@ static __always_inline bool adapt_long_term_model(const struct tcp_sock *tp, str
 	return false;
 }
 
+/*
+ * What the phases of ProbeBW go by: what is in flight, or AT_DEPARTURE what will be when
+ * the next packets may leave. It counts those that this ACK acknowledges, and where they
+ * raise the queue those that leave, but not what is delivered meanwhile.
+ */
+static __always_inline __u32 probed_inflight(const struct sock *sk, const struct bbr *bbr,
+					     const struct sample *rs)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	__u64 wait_us = 0, delivered;
+	__u32 inflight = rs->prior_inflight;
+
+	if (!AT_DEPARTURE)
+		return rs->inflight;
+	if (tp->tcp_wstamp_ns > tp->tcp_clock_cache)
+		wait_us = (tp->tcp_wstamp_ns - tp->tcp_clock_cache) / 1000;
+	delivered = (bbr->bw * wait_us) >> BW_SCALE;
+	if (pacing_gain(bbr) > GAIN)
+		inflight += send_quantum(sk);
+	return inflight - at_most(delivered, inflight);
+}
+
 static __always_inline bool is_time_to_go_down(const struct sock *sk, struct bbr *bbr,
-					       const struct sample *rs)
+					       const struct sample *rs, __u32 inflight)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (bbr->prev_probe_too_high && rs->inflight >= bbr->inflight_longterm) {
+	if (bbr->prev_probe_too_high && inflight >= bbr->inflight_longterm) {
 		bbr->prev_probe_precautionary = PRECAUTION;
 		return true;
 	}
 	if (!UP_UNTIL_PLATEAU)
 		return rs->now - bbr->cycle_stamp > bbr->min_rtt &&
-		       rs->inflight > inflight_of(sk, bbr, max_bw(bbr), GAIN * 5 / 4);
+		       inflight >= inflight_of(sk, bbr, max_bw(bbr), GAIN * 5 / 4);
 	if (is_cwnd_limited(tp) && tp->snd_cwnd >= bbr->inflight_longterm) {
 		reset_full_bw(bbr);
 		bbr->full_bw = rs->delivery_rate;
@@ -497,17 +535,18 @@ static __always_inline void update_probe_bw_cycle_phase(struct sock *sk, struct 
 							const struct sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	__u32 inflight;
 
-	if (!bbr->full_bw_reached || adapt_long_term_model(tp, bbr, rs) || !is_in_probe_bw(bbr))
+	if (!bbr->full_bw_reached || adapt_long_term_model(sk, bbr, rs) || !is_in_probe_bw(bbr))
 		return;
+	inflight = probed_inflight(sk, bbr, rs);
 	switch (bbr->state) {
 	case PROBE_BW_DOWN:
 	case PROBE_BW_CRUISE:
 		if (is_time_to_probe_bw(sk, bbr, rs))
 			start_probe_bw_refill(tp, bbr);
-		else if (bbr->state == PROBE_BW_DOWN &&
-			 rs->inflight <= inflight_with_headroom(bbr) &&
-			 rs->inflight <= inflight_of(sk, bbr, max_bw(bbr), GAIN))
+		else if (bbr->state == PROBE_BW_DOWN && inflight <= inflight_with_headroom(bbr) &&
+			 inflight <= inflight_of(sk, bbr, max_bw(bbr), GAIN))
 			bbr->state = PROBE_BW_CRUISE;
 		break;
 	case PROBE_BW_REFILL:
@@ -515,7 +554,7 @@ static __always_inline void update_probe_bw_cycle_phase(struct sock *sk, struct 
 			start_probe_bw_up(tp, bbr, rs->now, rs->delivery_rate);
 		break;
 	case PROBE_BW_UP:
-		if (is_time_to_go_down(sk, bbr, rs)) {
+		if (is_time_to_go_down(sk, bbr, rs, inflight)) {
 			bbr->prev_probe_too_high = false;
 			start_probe_bw_down(tp, bbr, rs->now);
 		}
@@ -523,15 +562,21 @@ static __always_inline void update_probe_bw_cycle_phase(struct sock *sk, struct 
 	}
 }
 
+/* An RTT as short as the least known may count as a new least, from which time runs anew. */
+static __always_inline bool is_least(__u32 rtt, __u32 least)
+{
+	return rtt < least || (EQUAL_RTT_RENEWS && rtt == least);
+}
+
 static __always_inline void update_min_rtt(struct bbr *bbr, const struct sample *rs, long rtt_us)
 {
 	bbr->probe_rtt_expired = rs->now > bbr->probe_rtt_min_stamp + PROBE_RTT_EVERY_US;
-	if (rtt_us >= 0 &&
-	    (!bbr->measured || rtt_us < bbr->probe_rtt_min_delay || bbr->probe_rtt_expired)) {
+	if (rtt_us >= 0 && (!bbr->measured || is_least(rtt_us, bbr->probe_rtt_min_delay) ||
+			    bbr->probe_rtt_expired)) {
 		bbr->probe_rtt_min_delay = rtt_us;
 		bbr->probe_rtt_min_stamp = rs->now;
 	}
-	if (rtt_us >= 0 && (!bbr->measured || bbr->probe_rtt_min_delay < bbr->min_rtt ||
+	if (rtt_us >= 0 && (!bbr->measured || is_least(bbr->probe_rtt_min_delay, bbr->min_rtt) ||
 			    rs->now > bbr->min_rtt_stamp + MIN_RTT_FILTER_US)) {
 		bbr->min_rtt = bbr->probe_rtt_min_delay;
 		bbr->min_rtt_stamp = bbr->probe_rtt_min_stamp;
@@ -603,10 +648,12 @@ static __always_inline void set_pacing_rate(struct sock *sk, const struct bbr *b
 static __always_inline void set_cwnd(struct sock *sk, struct bbr *bbr, const struct sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	__u64 extra = (bbr->bw * EXTRA_ACKED_MOST_US) >> BW_SCALE;
 	__u32 most, cwnd = tp->snd_cwnd, cap = INFINITE;
 
-	most = quantization_budget(sk, bbr,
-				   bdp_multiple(bbr, bbr->bw, cwnd_gain(bbr)) + bbr->extra_acked);
+	if (extra > bbr->extra_acked)
+		extra = bbr->extra_acked;
+	most = quantization_budget(sk, bbr, bdp_multiple(bbr, bbr->bw, cwnd_gain(bbr)) + extra);
 	if (bbr->full_bw_reached)
 		cwnd = at_most(cwnd + rs->newly_acked, most);
 	else if (cwnd < most || tp->delivered < INITIAL_CWND)
@@ -632,6 +679,7 @@ static __always_inline void describe(const struct tcp_sock *tp, struct bbr *bbr,
 	__builtin_memset(rs, 0, sizeof(*rs));
 	rs->now = tp->tcp_mstamp;
 	rs->inflight = in_flight(tp);
+	rs->prior_inflight = from->prior_in_flight;
 	rs->newly_acked = from->acked_sacked;
 	rs->prior_delivered = from->prior_delivered;
 	rs->is_app_limited = from->is_app_limited;
@@ -747,7 +795,7 @@ void BPF_PROG(bbr_set_state, struct sock *sk, __u8 state)
 
 	if (!bbr)
 		return;
-	if (state < TCP_CA_Recovery && bbr->ca_state >= TCP_CA_Recovery)
+	if (state < TCP_CA_Recovery && bbr->ca_state >= RESTORES_CWND_AFTER)
 		restore_cwnd(tcp_sk(sk), bbr);
 	bbr->ca_state = state;
 }

@@ -61,14 +61,16 @@ struct minmax {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
-	__u64 tcp_mstamp;   /* µs, time of the ACK in hand */
-	__u32 srtt_us;	    /* smoothed RTT, in eighths of a microsecond */
-	__u32 snd_nxt;	    /* sequence number of the next byte */
-	__u32 snd_cwnd;	    /* packets */
-	__u32 snd_cwnd_cnt; /* ACKed packets that have not yet raised snd_cwnd */
-	__u32 snd_ssthresh; /* packets */
-	__u32 prior_cwnd;   /* packets, when recovery began */
-	__u32 prr_out;	    /* packets sent since then */
+	__u64 tcp_mstamp;      /* µs, time of the ACK in hand */
+	__u64 tcp_clock_cache; /* the same, ns */
+	__u64 tcp_wstamp_ns;   /* when pacing lets the next packet leave */
+	__u32 srtt_us;	       /* smoothed RTT, in eighths of a microsecond */
+	__u32 snd_nxt;	       /* sequence number of the next byte */
+	__u32 snd_cwnd;	       /* packets */
+	__u32 snd_cwnd_cnt;    /* ACKed packets that have not yet raised snd_cwnd */
+	__u32 snd_ssthresh;    /* packets */
+	__u32 prior_cwnd;      /* packets, when recovery began */
+	__u32 prr_out;	       /* packets sent since then */
 	__u32 snd_cwnd_clamp;
 	__u32 app_limited;     /* until so many packets are delivered; 0: not */
 	__u32 mss_cache;       /* bytes */

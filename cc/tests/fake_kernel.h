@@ -34,7 +34,7 @@ struct inet_connection_sock {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
-	__u64 tcp_mstamp, bytes_acked;
+	__u64 tcp_mstamp, tcp_clock_cache, tcp_wstamp_ns, bytes_acked;
 	__u32 srtt_us, snd_cwnd, snd_ssthresh, prior_cwnd, prr_out, snd_cwnd_clamp, app_limited;
 	__u32 mss_cache, packets_out, retrans_out, sacked_out, lost_out;
 	__u32 delivered, delivered_ce, lost, total_retrans;

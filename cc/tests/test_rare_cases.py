@@ -16,7 +16,7 @@ COMPILER = ("gcc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-unused-functio
             "-I", CC / "bpf", "-I", PROGRAMS)  # fmt: skip
 
 
-@pytest.mark.parametrize("source", ["plane", "bbr", "copa"])
+@pytest.mark.parametrize("source", ["plane", "bbr", "bbr2", "copa"])
 def test_rare_cases(source: str, tmp_path: Path) -> None:
     program = tmp_path / source
     subprocess.run([*COMPILER, "-o", program, PROGRAMS / f"{source}.c"], check=True)

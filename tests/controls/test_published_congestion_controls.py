@@ -172,23 +172,43 @@ def test_c2tcp_keeps_the_rtt_at_alpha_times_the_least(experiments: Runs, alpha: 
     assert mean_mbps(table, "f0", 5, 30) > 80
 
 
-@pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
-def test_bbr_looks_for_the_least_rtt_each_5_s_with_half_a_bdp(
-    experiments: Runs, link: str, cc: str
-) -> None:
-    arguments = ("--cc", cc, "--scenario", link, "--rtt", "40ms", "--duration", "30s")
-    table = experiments.table(*arguments)
+def probes_for_rtt(table: pd.DataFrame) -> list[float]:
+    """Return the times at which a flow of BBR over 24 Mbit/s and 40 ms began ProbeRTT, in s.
+
+    Elsewhere its window is 2 BDP, and no packet is lost.
+    """
     cwnd = table.tcp_cwnd_bytes / 1448
     low = table[(cwnd < 0.6 * cwnd.median()) & (table.t_s > 1)]
-    begins_s = low.t_s[low.t_s.diff().fillna(9) > 1].tolist()
-    # 5 s after the last one ended, which takes 0.2 s and the time to drain.
-    assert [after - before for before, after in pairwise(begins_s)] == pytest.approx(
-        [5.2] * 4, abs=0.2
-    )
     bdp = 2000 * table.tcp_rtt_ms.min() / 1e3
     assert (low.tcp_cwnd_bytes / 1448).median() == pytest.approx(bdp / 2, rel=0.05)
     assert cwnd[table.t_s > 3].median() == pytest.approx(2 * bdp, rel=0.1)
     assert of(table, "f0", 3, 30).mac_dl_queue_drop_count.sum() == 0
+    begins_s: list[float] = low.t_s[low.t_s.diff().fillna(9) > 1].tolist()
+    return begins_s
+
+
+def test_bbr3_looks_for_the_least_rtt_each_5_s_with_half_a_bdp(
+    experiments: Runs, link: str
+) -> None:
+    arguments = ("--cc", "bbr3", "--scenario", link, "--rtt", "40ms", "--duration", "30s")
+    begins_s = probes_for_rtt(experiments.table(*arguments))
+    # 5 s after the last one ended, which takes 0.2 s and the time to drain.
+    assert [after - before for before, after in pairwise(begins_s)] == pytest.approx(
+        [5.2] * 4, abs=0.2
+    )
+
+
+def test_bbr2_looks_for_the_least_rtt_5_s_after_it_last_saw_it(
+    experiments: Runs, link: str
+) -> None:
+    """Without a queue RTTs equal the least one again and again, until the path gets longer.
+
+    The first packets, which leave one by one, have a shorter one: it looks after 6 s as well.
+    """
+    arguments = ("--cc", "bbr2", "--scenario", link, "--rtt", "40ms", "--duration", "19s")
+    table = experiments.table(*arguments, "--change", "10s:rtt=42ms")
+    later_s = [begin_s for begin_s in probes_for_rtt(table) if begin_s > 7]
+    assert later_s == pytest.approx([15], abs=0.2)
 
 
 @pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
@@ -198,7 +218,12 @@ def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, 
 
     def received_mbps(cc: str, loss: str) -> float:
         link = ("--scenario", "constant-100M", "--rtt", "40ms", "--duration", "22s")
-        return received_bps(experiments("--cc", cc, "--loss", loss, *link, "--no-capture")) / 1e6
+        arguments = ("--cc", cc, "--loss", loss, *link, "--no-capture")
+        # At 2 %, where BBR gives way, one run has a quarter to two thirds (docs/validation.md).
+        seeds = range(1, 6) if loss == "2%" else (1,)
+        return statistics.mean(
+            received_bps(experiments(*arguments, "--seed", str(seed))) / 1e6 for seed in seeds
+        )
 
     clean = received_mbps(cc, "0")
     share, cubics = (
