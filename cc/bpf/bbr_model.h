@@ -562,7 +562,7 @@ static __always_inline void update_probe_bw_cycle_phase(struct sock *sk, struct 
 	}
 }
 
-/* An RTT as short as the least known may count as a new least, from which time runs anew. */
+/* An RTT as short as the least known may count as a new least, from which its time begins again. */
 static __always_inline bool is_least(__u32 rtt, __u32 least)
 {
 	return rtt < least || (EQUAL_RTT_RENEWS && rtt == least);
