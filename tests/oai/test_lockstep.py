@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 from ccu.host import contain, programs
+from testsupport.explained import check
 from testsupport.oai.containers import DockerApi, variables
 from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
 
@@ -129,6 +130,30 @@ def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
     aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
     assert aligned["channel_sinr_db"].mean() == pytest.approx(channel["sinr_db"].mean(), abs=1)
     assert aligned["channel_path_1_db"].notna().all()
+    assert leftovers(lockstep) == []
+
+
+def test_delays_are_explained_as_far_as_the_radio_shows(lockstep: Ccu) -> None:
+    words = ("--scenario", "static", "--duration", "2s", "--explain", "--rtt", "20ms")
+    ran = lockstep.run(*WITHOUT_CORE, *words)
+    assert ran.code == 0, ran.printed
+    run = analysed(ran)
+    assert check(run) > 1000
+    delays = pd.read_parquet(run / "tables" / "delays.parquet")
+    parts = [name for name in delays if re.fullmatch(r"delay_\w+_ns", name)]
+    known = {name for name in parts if delays[name].any()}
+    of_link = {f"delay_{part}_ns" for part in ("path", "tdd", "queue", "transmission", "radio")}
+    assert of_link <= known <= of_link | {"delay_sender_ns", "delay_receiver_ns"}
+    slot_ns = ran.manifest["coupling"]["slot_ns"]
+    assert (delays["delay_path_ns"] == 10_000_000).all()
+    assert delays["delay_tdd_ns"].between(0, slot_ns - 1).all()
+    for _, of_direction in delays.groupby("direction"):
+        inside = of_direction[["delay_queue_ns", "delay_transmission_ns", "delay_radio_ns"]]
+        assert (inside.sum(axis=1) % slot_ns == 0).all()
+        # CUBIC fills the queue of data, and the least time is that of a packet that met none.
+        assert inside.sum(axis=1).min() == of_direction["delay_transmission_ns"].min()
+    data = delays[delays["role"] == "data"]
+    assert data["delay_queue_ns"].mean() > data["delay_radio_ns"].mean()
     assert leftovers(lockstep) == []
 
 

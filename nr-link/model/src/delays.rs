@@ -49,7 +49,8 @@ pub enum Part {
     Order,
     /// A change of the serving cell, leg or beam, or none: what was on its way then, and what waits for the target or crosses Xn.
     Handover,
-    /// A real radio in the model's place, which states no reasons.
+    /// A real radio in the model's place, which states no reasons: the time beyond what others before it and the least
+    /// transmission explain.
     Radio,
 }
 

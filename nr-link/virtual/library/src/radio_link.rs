@@ -36,26 +36,41 @@ struct Carried {
     begun: u64,
 }
 
-impl Carried {
-    /// Returns where its delay went: the radio came out with it at `out`, and it left the link at `left`.
-    fn delays(&self, out: u64, left: u64) -> Box<Delays> {
-        let mut delays = Delays::new(self.entered);
-        for (part, time) in [
-            (Part::Path, self.reached - self.entered + left - out),
-            (Part::Slot, self.begun - self.reached),
-            (Part::Radio, out - self.begun),
-        ] {
-            delays.parts[part as usize] = time;
-        }
-        Box::new(delays)
-    }
-}
-
 /// A packet that the radio has come out with, and when it did.
 #[derive(Debug)]
 struct Arrived {
     packet: Carried,
     out: u64,
+    /// The time in the radio that no packet of its direction has been without.
+    least: u64,
+    /// When the radio came out with packets before it, which it did not overtake, in an earlier slot.
+    before: u64,
+}
+
+impl Arrived {
+    /// Returns where its delay went, if it left the link at `left`. The radio states no reasons: what follows is when
+    /// packets went in and came out.
+    fn delays(&self, left: u64) -> Box<Delays> {
+        let Carried {
+            entered,
+            reached,
+            begun,
+            ..
+        } = self.packet;
+        let inside = self.out - begun;
+        let queue = self.before.saturating_sub(begun).min(inside - self.least);
+        let mut delays = Delays::new(entered);
+        for (part, time) in [
+            (Part::Path, reached - entered + left - self.out),
+            (Part::Slot, begun - reached),
+            (Part::Queue, queue),
+            (Part::Transmission, self.least),
+            (Part::Radio, inside - self.least - queue),
+        ] {
+            delays.parts[part as usize] = time;
+        }
+        Box::new(delays)
+    }
 }
 
 /// The packets of one UE and direction.
@@ -70,14 +85,27 @@ struct DirectionPackets {
     after: VecDeque<(u64, Arrived)>,
     /// Times at which the highest number so far came out.
     highest: VecDeque<(u64, u64)>,
+    /// The end of the last slot in which a packet came out.
+    last_out: u64,
+    /// The least time that a packet has been in the radio.
+    least: Option<u64>,
     lost: u64,
 }
 
 impl DirectionPackets {
     fn arrive(&mut self, numbers: &[u64], now: u64, delay_ns: u64) {
+        let before = self.last_out;
         for number in numbers {
             if let Some(packet) = self.packets.remove(number) {
-                let arrived = Arrived { packet, out: now };
+                let inside = now - packet.begun;
+                let least = self.least.map_or(inside, |least| least.min(inside));
+                (self.least, self.last_out) = (Some(least), now);
+                let arrived = Arrived {
+                    packet,
+                    out: now,
+                    least,
+                    before,
+                };
                 self.after.push_back((now + delay_ns, arrived));
             }
         }
@@ -271,15 +299,15 @@ impl Carrier for RadioLink {
         let ul = self.ul.iter_mut().zip(ues());
         let ul = ul.map(|(way, ue)| (way, ue, Port::Core { ue }));
         let (way, ue, port) = dl.chain(ul).find(|(way, ..)| due(way))?;
-        let (left, Arrived { packet, out }) = way.after.pop_front()?;
+        let (left, arrived) = way.after.pop_front()?;
         let explanation = self.explains.then(|| Explanation {
-            delays: packet.delays(out, left),
+            delays: arrived.delays(left),
             left,
             ue,
             direction: port.direction(),
         });
         Some(Arrival {
-            handle: packet.handle.delivered(),
+            handle: arrived.packet.handle.delivered(),
             device: device_of(port),
             congestion_experienced: false,
             explanation,
@@ -424,11 +452,15 @@ mod tests {
     }
 
     fn link(radio: UnixStream, behind_ns: u64) -> RadioLink {
+        explained(radio, behind_ns, false)
+    }
+
+    fn explained(radio: UnixStream, behind_ns: u64, explains: bool) -> RadioLink {
         let behind_ns = PerDirection {
             dl: behind_ns,
             ul: behind_ns,
         };
-        let mut link = RadioLink::over(radio, 2, behind_ns, false).unwrap();
+        let mut link = RadioLink::over(radio, 2, behind_ns, explains).unwrap();
         link.start(0);
         link
     }
@@ -462,6 +494,59 @@ mod tests {
         assert!(summary["radio_time_factor"].as_f64().unwrap() > 0.0);
         drop(link);
         assert_eq!(thread.join().unwrap(), [(1, 1), (3, 1)]);
+    }
+
+    /// A radio that comes out with these packets at the end of each slot.
+    fn prescribed_radio(mut slots: VecDeque<Vec<u64>>) -> UnixStream {
+        let (ours, mut answers) = UnixStream::pair().unwrap();
+        std::thread::spawn(move || {
+            let requests = BufReader::new(answers.try_clone().unwrap());
+            for line in requests.lines().map_while(Result::ok) {
+                let answer = match serde_json::from_str(&line).unwrap() {
+                    Request::Begin { .. } => Answer::Began { slot_ns: SLOT_NS },
+                    Request::Slot { .. } => Answer::Slot {
+                        dl: vec![slots.pop_front().unwrap_or_default(), vec![]],
+                        ul: vec![vec![], vec![]],
+                    },
+                    _ => Answer::State(Box::default()),
+                };
+                let text = serde_json::to_string(&answer).unwrap() + "\n";
+                answers.write_all(text.as_bytes()).unwrap();
+            }
+        });
+        ours
+    }
+
+    #[test]
+    fn what_is_neither_the_least_time_nor_behind_others_is_the_radios() {
+        // Three packets enter the radio with slot 1, at 0.5 ms, and a fourth with slot 7, at 3.5 ms.
+        let mut slots = vec![vec![]; 11];
+        slots[2] = vec![1];
+        slots[5] = vec![2, 3];
+        slots[10] = vec![4];
+        let mut link = explained(prescribed_radio(slots.into()), 0, true);
+        let ecn = Ecn::from_bits(0);
+        for number in 1..=3 {
+            link.enqueue(DOWN, Handle::new(number, lost), 1500, ecn, 300_000);
+        }
+        link.advance(3_300_000);
+        link.enqueue(DOWN, Handle::new(4, lost), 1500, ecn, 3_300_000);
+        link.advance(6_000_000);
+        let mut parts = vec![];
+        while let Some(arrival) = link.dequeue() {
+            let Explanation { delays, left, .. } = arrival.explanation.unwrap();
+            assert_eq!(delays.entered + delays.total(), left);
+            assert_eq!(delays.of(Part::Slot), 200_000);
+            let of_radio = [Part::Transmission, Part::Queue, Part::Radio];
+            parts.push((arrival.handle, of_radio.map(|part| delays.of(part) / 1000)));
+        }
+        let expected = [
+            (1, [1000, 0, 0]),
+            (2, [1000, 1000, 500]),
+            (3, [1000, 1000, 500]),
+            (4, [1000, 0, 1000]),
+        ];
+        assert_eq!(parts, expected);
     }
 
     #[test]
