@@ -26,7 +26,7 @@ _LIBRARIES = (
     "applications internet network core point-to-point traffic-control wifi mobility propagation"
 )
 _SECONDS = 10
-_SEEDS = range(1, 6)
+_SEEDS = range(1, 4)
 # ns-3's BBR takes the wait of a delayed ACK for the path, as in ns3.py.
 _PACKETS_PER_ACK = 1
 _CCS = {
