@@ -470,6 +470,11 @@ def test_a_damaged_record_is_refused(tmp_path: Path) -> None:
         ("tcp_throughput_bps", "tcp_thruput_bps", "no column 'tcp_thruput_bps'"),
         ("        section: section 3\n", "", "claims.2.section: is missing"),
         ("untestable: A colour is not measured.", "note: x", "has no verdict"),
+        (
+            "untestable: A colour is not measured.",
+            "untestable: A colour is not measured.\n        main: true",
+            "is a main claim without a number",
+        ),
     ],
 )
 def test_a_wrong_claim_is_refused(tmp_path: Path, old: str, new: str, printed: str) -> None:

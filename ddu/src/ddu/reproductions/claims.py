@@ -203,6 +203,8 @@ class Claim(_Value):
     def _can_be_judged(self) -> Claim:
         if bool(self.checks) == (self.untestable is not None):
             raise invalid("has no verdict", "write checks, or why it is untestable")
+        if self.main and self.untestable is not None:
+            raise invalid("is a main claim without a number", "leave out main, or write checks")
         return self
 
 
