@@ -154,7 +154,7 @@ def test_flows_and_runs_draw_differently(experiments: Runs, steady: Path) -> Non
 def test_no_other_has_more_at_the_oracles_delay(kernel: Path) -> None:
     """`python -m testsupport.oracle` compares all congestion controls over all scenarios."""
     scenario, length = "rome-moderate", ("--duration", "5s")
-    front = oracles_front(scenario, *length)
+    front = oracles_front(scenario, (1, 3, 10, 30, 100, 300), *length)
     for cc in ("reminis", "bbr", "vegas", "cubic"):
         point = measured(scenario, "--cc", cc, *length)
         assert not is_above(point, front), (cc, point, front.mbps(point.owd_ms))
