@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +43,11 @@ class Result:
     lost: int
 
 
-def build(folder: Path) -> Path:
-    """Compile the ns-3 program; return it."""
-    program = folder / "one_flow"
-    libraries = [f"-lns3-{name}" for name in _LIBRARIES]
-    source = _HERE / "ns3/one_flow.cc"
+def build(folder: Path, name: str, libraries: Sequence[str]) -> Path:
+    """Compile the ns-3 program ns3/NAME.cc with ns-3's `libraries`; return it."""
+    program = folder / name
+    source = _HERE / f"ns3/{name}.cc"
+    libraries = [f"-lns3-{library}" for library in libraries]
     subprocess.run(["g++", "-O2", "-std=c++17", "-o", program, source, *libraries], check=True)
     return program
 
@@ -88,7 +89,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = build(folder)
+        program = build(folder, "one_flow", _LIBRARIES)
         for cc in _NS3_NAMES:
             linux, ns3 = in_linux(cc, folder / cc), in_ns3(program, cc)
             print(

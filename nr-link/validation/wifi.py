@@ -19,12 +19,21 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from ns3 import build
+
 from ddu import statistics
 
-_SOURCE = Path(__file__).resolve().parent / "ns3/wifi_flow.cc"
-_LIBRARIES = (
-    "applications internet network core point-to-point traffic-control wifi mobility propagation"
-)
+_LIBRARIES = [
+    "applications",
+    "internet",
+    "network",
+    "core",
+    "point-to-point",
+    "traffic-control",
+    "wifi",
+    "mobility",
+    "propagation",
+]
 _SECONDS = 10
 _SEEDS = range(1, 4)
 # ns-3's BBR takes the wait of a delayed ACK for the path, as in ns3.py.
@@ -57,14 +66,6 @@ _OF_SOURCE = {
 }
 
 
-def build(folder: Path) -> Path:
-    """Compile the ns-3 program; return it."""
-    program = folder / "wifi_flow"
-    libraries = [f"-lns3-{name}" for name in _LIBRARIES.split()]
-    subprocess.run(["g++", "-O2", "-std=c++17", "-o", program, _SOURCE, *libraries], check=True)
-    return program
-
-
 def run(program: Path, rate: tuple[str, str], cc: str, seed: int) -> dict[str, float]:
     arguments = [_CCS[cc], *rate, _PACKETS_PER_ACK, _SECONDS, seed]
     said = subprocess.run([program, *map(str, arguments)], capture_output=True, check=True)
@@ -94,7 +95,7 @@ def main() -> None:
     )
     print("|" + "---|" * 10)
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
-        program = build(Path(name))
+        program = build(Path(name), "wifi_flow", _LIBRARIES)
         for rate in _RATES:
             for cc in _CCS:
                 runs = pool.map(lambda seed, a=rate, b=cc: run(program, a, b, seed), _SEEDS)

@@ -4,17 +4,19 @@
 //!
 //! `cargo bench -p nr-link-model` prints a JSON line for each case; nr-link/benchmarks/measure.py reads them.
 
+#[path = "../../benchmarks/processor_time.rs"]
+mod processor_time;
+
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source, UeId};
+use processor_time::calls_per_s;
 use serde_json::json;
 
 const MS: Nanos = 1_000_000;
 /// 200 slots of half a millisecond.
 const STEP: Nanos = 100 * MS;
-const LEAST: Duration = Duration::from_secs(2);
 
 const SCENARIO: &str = "
 schema: rf-scenario/1
@@ -79,25 +81,9 @@ fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {
 fn measure(case: &str, mut link: Link<()>, packets_per_ms: usize, of_step: u64) {
     let mut now = 0;
     run(&mut link, &mut now, packets_per_ms); // fills the queues
-    let began = Instant::now();
-    let began_s = processor_s();
-    let mut steps = 0;
-    while began.elapsed() < LEAST {
-        run(&mut link, &mut now, packets_per_ms);
-        steps += 1;
-    }
-    let per_s = (steps * of_step) as f64 / (processor_s() - began_s);
+    let steps_per_s = calls_per_s(|| run(&mut link, &mut now, packets_per_ms));
+    let per_s = steps_per_s * of_step as f64;
     println!("{}", json!({"case": case, "per_s": per_s}));
-}
-
-/// Returns the processor's time of this thread: others may use the machine.
-fn processor_s() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
-    let running_ns = text
-        .split(' ')
-        .next()
-        .and_then(|number| number.parse().ok());
-    running_ns.map_or(f64::NAN, |ns: f64| ns * 1e-9)
 }
 
 fn slots() {

@@ -3,18 +3,20 @@
 //!
 //! `cargo bench -p nr-link-channel-emulator` prints a JSON line for each case; nr-link/benchmarks/measure.py reads them.
 
+#[path = "../../../benchmarks/processor_time.rs"]
+mod processor_time;
+
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use nr_link_channel_emulator::{Air, Direction, Receiver, Sample, Scale, Start};
 use nr_link_model::channel::Channel;
 use nr_link_model::radio::Grid;
 use nr_link_model::scenario::Scenario;
+use processor_time::calls_per_s;
 use serde_json::json;
 
 const RATE_HZ: f64 = 61.44e6;
 const SLOT: usize = 30_720;
-const LEAST: Duration = Duration::from_secs(2);
 
 fn scenario(fading: &str) -> Scenario {
     let text = format!(
@@ -34,16 +36,6 @@ radio:
 "
     );
     Scenario::parse(&text, Path::new("bench.yaml")).expect("it is one")
-}
-
-/// Returns the processor's time of this thread: others may use the machine.
-fn processor_s() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
-    let running_ns = text
-        .split(' ')
-        .next()
-        .and_then(|number| number.parse().ok());
-    running_ns.map_or(f64::NAN, |ns: f64| ns * 1e-9)
 }
 
 /// The loop that a programmer writes first: four complex taps, noise from a table, rounding and saturation, for one
@@ -103,16 +95,9 @@ impl Plain {
     }
 }
 
-/// Returns samples a second of the processor's time: `work` does a slot, for a while.
-fn rate(mut work: impl FnMut()) -> f64 {
-    let began = Instant::now();
-    let began_s = processor_s();
-    let mut slots = 0;
-    while began.elapsed() < LEAST {
-        work();
-        slots += 1;
-    }
-    f64::from(slots) * SLOT as f64 / (processor_s() - began_s)
+/// Returns samples a second of the processor's time: each call of `work` does a slot.
+fn rate(work: impl FnMut()) -> f64 {
+    calls_per_s(work) * SLOT as f64
 }
 
 fn main() {
