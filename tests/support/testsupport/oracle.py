@@ -129,18 +129,26 @@ def runs(over: list[str], controls: list[str]) -> Iterator[Run]:
         yield from (Run(scenario, cc) for scenario in over)
 
 
+def fronts_of(points: dict[Run, Point]) -> dict[str, Front]:
+    """Return the oracle's front over each scenario for which it has runs."""
+    of_oracle: dict[str, list[Point]] = {}
+    for run, point in points.items():
+        if run.cc == "oracle":
+            of_oracle.setdefault(run.scenario, []).append(point)
+    return {scenario: Front(some) for scenario, some in of_oracle.items()}
+
+
 def table(points: dict[Run, Point]) -> Iterator[str]:
     """Yield the lines of a table: of each scenario, what was nearest to the possible, and what is
     highest above the oracle's front or nearest below it."""
     yield "| scenario | runs | nearest to the possible | oracle | highest on the front | oracle |"
     yield "|---|---|---|---|---|---|"
-    for scenario in sorted({run.scenario for run in points}):
+    for scenario, front in sorted(fronts_of(points).items()):
         own = {run: point for run, point in points.items() if run.scenario == scenario}
         oracle = [point for run, point in own.items() if run.cc == "oracle"]
         others = {run.cc: point for run, point in own.items() if run.cc != "oracle"}
-        if not oracle or not others:
+        if not others:
             continue
-        front = Front(oracle)
         best = max(others, key=lambda cc: others[cc].of_possible)
         near = max(others, key=lambda cc: others[cc].mbps / front.mbps(others[cc].owd_ms))
         there = front.mbps(others[near].owd_ms)
@@ -153,16 +161,10 @@ def table(points: dict[Run, Point]) -> Iterator[str]:
 
 def runs_above(points: dict[Run, Point]) -> Iterator[Run]:
     """Yield the runs that are above what was possible, or above the front of the oracle's."""
+    fronts = fronts_of(points)
     for run, point in points.items():
-        of_oracle = (
-            other
-            for one, other in points.items()
-            if one.cc == "oracle" and one.scenario == run.scenario
-        )
-        if run.cc == "oracle":
-            if point.of_possible > 1:
-                yield run
-        elif is_above(point, Front(list(of_oracle))):
+        front = None if run.cc == "oracle" else fronts.get(run.scenario)
+        if point.of_possible > 1 or (front and is_above(point, front)):
             yield run
 
 
