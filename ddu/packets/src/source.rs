@@ -16,11 +16,12 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 type Stream = Box<dyn Read + Send>;
 
-/// A window on the stream: what has been read and not yet taken.
+/// A window on the stream: what has been read and not yet taken stands from `start` to `end`.
 pub struct Source {
     stream: Stream,
     window: Vec<u8>,
     start: usize,
+    end: usize,
     taken_bytes: u64,
 }
 
@@ -29,7 +30,7 @@ impl Source {
     pub fn new(stream: impl Read + Send + 'static) -> Result<Self> {
         let mut plain = Self::plain(Box::new(stream));
         plain.fill(ZSTD_MAGIC.len())?;
-        let head = plain.window.clone();
+        let head = plain.window[..plain.end].to_vec();
         if !head.starts_with(&GZIP_MAGIC) && !head.starts_with(&ZSTD_MAGIC) {
             return Ok(plain);
         }
@@ -46,6 +47,7 @@ impl Source {
             stream,
             window: Vec::new(),
             start: 0,
+            end: 0,
             taken_bytes: 0,
         }
     }
@@ -60,10 +62,10 @@ impl Source {
     /// A later call looks again: the file may have grown.
     #[inline]
     pub fn peek(&mut self, length: usize) -> Result<Option<&[u8]>> {
-        if self.window.len() - self.start < length {
+        if self.end - self.start < length {
             self.fill(length)?;
         }
-        Ok(self.window.get(self.start..self.start + length))
+        Ok(self.window[..self.end].get(self.start..self.start + length))
     }
 
     /// Takes `length` bytes that `peek` has shown.
@@ -77,26 +79,25 @@ impl Source {
 
     /// Whether bytes are left that no record took. True only after `peek` has met the end.
     pub fn has_rest(&self) -> bool {
-        self.start < self.window.len()
+        self.start < self.end
     }
 
     fn fill(&mut self, length: usize) -> Result<()> {
-        self.window.drain(..self.start);
+        self.window.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
         self.start = 0;
-        while self.window.len() < length {
-            let filled = self.window.len();
-            self.window.resize(filled + READ_BYTES, 0);
-            let read = self.stream.read(&mut self.window[filled..]);
-            self.window.truncate(filled + *read.as_ref().unwrap_or(&0));
-            match read {
+        while self.end < length {
+            let room = self.window.len().max(self.end + READ_BYTES);
+            self.window.resize(room, 0);
+            match self.stream.read(&mut self.window[self.end..]) {
                 Ok(0) => break,
-                Ok(_) => {}
+                Ok(read) => self.end += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // A compressed file that is cut off: what came out of it so far is good.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
                 Err(error) if error.raw_os_error().is_some() => return Err(error.into()),
                 Err(error) => {
-                    let offset = self.taken_bytes + self.window.len() as u64;
+                    let offset = self.taken_bytes + self.end as u64;
                     return malformed(offset, format!("cannot be decompressed: {error}"));
                 }
             }
