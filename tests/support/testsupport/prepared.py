@@ -28,6 +28,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pydantic import BaseModel
+
 from ddu.console.extensions import extensions
 
 BIN = Path(sys.executable).parent
@@ -58,6 +60,8 @@ _IMPORTED = (
     "typer._adapters",
     "typer._click.decorators",
 )
+# Their options are those of all packages: a command with packages of its own imports them itself.
+_OF_ALL_PACKAGES = ("ccu.cli.list", "ccu.cli.run", "ccu.cli.scenario")
 _MOST_BYTES = 1 << 17
 
 
@@ -106,7 +110,8 @@ class Started:
         self._answers, answer = socket.socketpair(type=socket.SOCK_SEQPACKET)
         with answer:
             files = [self._out.fileno(), self._err.fileno(), answer.fileno()]
-            socket.send_fds(_server(), [json.dumps(request).encode()], files)
+            server = _server("PYTHONPATH" not in (environment or {}))
+            socket.send_fds(server, [json.dumps(request).encode()], files)
         self.pid = int(self._answers.recv(64))
 
     @property
@@ -144,12 +149,13 @@ class Started:
 
 
 @cache
-def _server() -> socket.socket:
+def _server(packages_are_known: bool) -> socket.socket:
     """Start the process that forks; it ends with this one."""
     ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "testsupport.prepared", str(theirs.fileno())],
+            [sys.executable, "-m", "testsupport.prepared", str(theirs.fileno())]
+            + ["--packages-are-known"] * packages_are_known,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -231,17 +237,27 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _import() -> None:
+def _import(packages_are_known: bool) -> None:
     """Import what commands import, and what they load by the entry points of ccu."""
     loaded = (one.module for one in distribution("ccu").entry_points if one.group != "pytest11")
     for module in (*_IMPORTED, *loaded):
         importlib.import_module(module)
-    # ccu.cli.run does: its options are those of all packages, also of one that a test adds.
     assert not extensions.cache_info().currsize, "a module reads entry points when it is imported"
+    if packages_are_known:
+        for module in _OF_ALL_PACKAGES:
+            importlib.import_module(module)
+    _build_models(BaseModel)
+
+
+def _build_models(of: type[BaseModel]) -> None:
+    """Build the models that pydantic would build when they are first used."""
+    for model in of.__subclasses__():
+        model.model_rebuild(raise_errors=False)
+        _build_models(model)
 
 
 if __name__ == "__main__":
-    _import()
+    _import(packages_are_known="--packages-are-known" in sys.argv)
     gc.freeze()
     sys.argv = _serve(socket.socket(fileno=int(sys.argv[1])))
     try:
