@@ -9,6 +9,8 @@
 //!
 //! `docs/nr-link-model.md` describes the model, its sources and its limits.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))] // tests compute independently
+
 pub mod aqm;
 pub mod capacity;
 pub mod channel;

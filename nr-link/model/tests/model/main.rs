@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tests of the model in one program: the model is linked once.
 
+#![allow(clippy::disallowed_methods)] // tests compute independently
+
 #[path = "../common/mod.rs"]
 mod common;
 

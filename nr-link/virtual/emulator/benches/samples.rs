@@ -3,6 +3,8 @@
 //!
 //! `cargo bench -p nr-link-channel-emulator` prints a JSON line for each case; nr-link/benchmarks/measure.py reads them.
 
+#![allow(clippy::disallowed_methods)] // tests compute independently
+
 #[path = "../../../benchmarks/processor_time.rs"]
 mod processor_time;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nr_link_model::channel::{Channel, Observation, Propagation};
+use nr_link_model::radio::decibel::{from_ratio, to_ratio};
 use num_complex::Complex64;
 
 use crate::fractional::{Fractional, LEAD, LENGTH};
@@ -153,9 +154,9 @@ impl Air {
             ..
         } = self.scale;
         let gain_db = (seen.signal_dbm - unity_dbm).clamp(least, most);
-        let received = element_power * ratio(gain_db);
+        let received = element_power * to_ratio(gain_db);
         let fading: f64 = seen.paths.iter().map(|path| path.gain.norm_sqr()).sum();
-        let noise = received * (ratio(-snr_db) + seen.evm_power * fading);
+        let noise = received * (to_ratio(-snr_db) + seen.evm_power * fading);
         Level {
             gain_db,
             noise_power: (noise - ROUNDING).max(0.0),
@@ -190,18 +191,18 @@ impl Air {
             let seen = &ue.paths[0];
             channels[0].observe(t, &mut observation);
             // What noise there is of the downlink's SINR is as much more or less as the SNR says.
-            let noise = ratio(seen.signal_dbm - seen.noise_dbm - ue.snr_db);
+            let noise = to_ratio(seen.signal_dbm - seen.noise_dbm - ue.snr_db);
             let sinr = observation.sinr_db.iter().map(|&db| {
-                let inverse = 1.0 / ratio(f64::from(db));
+                let inverse = 1.0 / to_ratio(f64::from(db));
                 1.0 / ((inverse - seen.evm_power).max(0.0) * noise + seen.evm_power)
             });
             let sinr = sinr.sum::<f64>() / observation.sinr_db.len() as f64;
             State {
                 radio_s: t as f64 / NANOSECONDS,
                 rsrp_dbm: seen.rsrp_dbm,
-                snr_db: 10.0 * sinr.log10(),
+                snr_db: from_ratio(sinr),
                 gain_db: level.gain_db - (all[strongest].snr_db - ue.snr_db),
-                noise_db: 10.0 * level.noise_power.log10(),
+                noise_db: from_ratio(level.noise_power),
                 paths: seen
                     .paths
                     .iter()
@@ -264,7 +265,7 @@ impl Air {
     /// Before the scenario begins: every antenna hears its counterpart.
     fn attaching(&self, seen: &mut Impulses) {
         let (transmitting, _) = self.antennas();
-        let gain = ratio(self.scale.attach_gain_db).sqrt();
+        let gain = to_ratio(self.scale.attach_gain_db).sqrt();
         for (pair, response) in seen.pairs.iter_mut().enumerate() {
             let (receiving, transmitting) = (pair / transmitting, pair % transmitting);
             if transmitting % self.own_antennas() == receiving {
@@ -303,7 +304,7 @@ impl Air {
             };
             let of_pair = &all[ue].paths[gnb_antenna * self.ue_antennas() + ue_antenna];
             let below_db = strongest.snr_db - all[ue].snr_db;
-            let gain = ratio(level.gain_db - below_db).sqrt();
+            let gain = to_ratio(level.gain_db - below_db).sqrt();
             self.add_paths(of_pair, gain, response);
         }
     }
@@ -357,8 +358,4 @@ fn propagation(channel: &Channel, t: u64) -> Propagation {
     let mut seen = Propagation::default();
     channel.propagation(t, &mut seen);
     seen
-}
-
-fn ratio(db: f64) -> f64 {
-    10f64.powf(db / 10.0)
 }

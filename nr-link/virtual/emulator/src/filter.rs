@@ -30,7 +30,7 @@ impl Taps {
             response.iter().map(|one| one.re.abs() + one.im.abs()).sum()
         };
         let largest = sum(from).max(sum(to));
-        let room = (LARGEST_SUM / largest).log2().floor();
+        let room = libm::log2(LARGEST_SUM / largest).floor();
         self.shift = room.clamp(f64::from(*SHIFTS.start()), f64::from(*SHIFTS.end())) as u32;
         let allowed = LARGEST_SUM / f64::from(1 << self.shift);
         self.limited = largest > allowed;
@@ -41,7 +41,7 @@ impl Taps {
         self.ends.extend(
             pairs
                 .map(|(delay, (from, to))| (delay, from * scale, to * scale))
-                .filter(|(_, from, to)| from.norm() > least || to.norm() > least),
+                .filter(|(_, from, to)| from.norm_sqr().max(to.norm_sqr()) > least * least),
         );
     }
 

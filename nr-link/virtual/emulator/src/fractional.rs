@@ -70,7 +70,7 @@ fn designed(occupied: f64, fraction: f64) -> [f64; LENGTH] {
 fn sinc(x: f64) -> f64 {
     match x {
         0.0 => 1.0,
-        x => (PI * x).sin() / (PI * x),
+        x => libm::sin(PI * x) / (PI * x),
     }
 }
 

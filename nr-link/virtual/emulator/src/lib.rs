@@ -8,6 +8,7 @@
 //!
 //! The crate knows no clock, thread or device. `docs/channel-emulator.md` describes it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))] // tests compute independently
 // Loops go over several arrays at the same index.
 #![allow(clippy::needless_range_loop)]
 

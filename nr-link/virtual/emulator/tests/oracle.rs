@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The emulator against independent computations: convolution in exact integers, theory of noise and fading.
 
+#![allow(clippy::disallowed_methods)] // tests compute independently
+
 use std::f64::consts::{PI, TAU};
 use std::path::Path;
 

@@ -85,7 +85,7 @@ fn write_row(
             _ if value == EMPTY => {}
             Form::Whole => write!(file, "{value}")?,
             Form::Fixed(bits) => {
-                write!(file, "{:.6}", value as f64 / f64::exp2(f64::from(*bits)))?;
+                write!(file, "{:.6}", value as f64 / 2f64.powi(*bits as i32))?;
             }
             Form::Labels(labels) => {
                 let label = usize::try_from(value)

@@ -14,6 +14,7 @@ use nr_link_channel_emulator::{
 };
 use nr_link_model::channel::Channel;
 use nr_link_model::config::Carrier;
+use nr_link_model::radio::decibel::from_ratio;
 use nr_link_model::{ResolvedLink, Violation};
 use nr_link_virtual_plan::radio::{self, PerUe};
 
@@ -127,7 +128,7 @@ impl Emulation {
         let pcmax_dbm = resolved.config.radio()?.uplink.pcmax_dbm;
         let control = uplink_target_db.map(|target_snr_db| PowerControl {
             target_snr_db,
-            most_dbm: pcmax_dbm - 10.0 * subcarriers.log10(),
+            most_dbm: pcmax_dbm - from_ratio(subcarriers),
         });
         let air = |ues: PerUe<Vec<Channel>>, direction: Direction| {
             let uplink = direction != Direction::Downlink;
@@ -238,7 +239,7 @@ impl Way {
     pub fn account(&self) -> radio::Channel {
         let account = self.receiver.account();
         let mean_db = |sum: f64| {
-            let db = 10.0 * (sum / account.samples as f64).log10();
+            let db = from_ratio(sum / account.samples as f64);
             Some(db).filter(|db| db.is_finite())
         };
         radio::Channel {
