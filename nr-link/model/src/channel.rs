@@ -82,7 +82,7 @@ pub struct Channel {
     beams: Arc<[Beam]>,
     /// The index of the beam that is observed.
     beam: usize,
-    multipath: Multipath,
+    multipath: Arc<Multipath>,
     ss_pbch_block_power_dbm: f64,
     evm_power: f64,
     carrier_hz: f64,
@@ -164,7 +164,7 @@ impl Channel {
             .and_then(|radio| radio.fading.as_ref());
         let multipath = Multipath::new(fading, grid, &self.ticks, self.odometer.loop_m(), streams);
         Self {
-            multipath,
+            multipath: Arc::new(multipath),
             ..self.clone()
         }
     }
@@ -180,15 +180,15 @@ impl Channel {
         check_loaded(radio)?;
         check_carrier(radio, grid)?;
         let ticks = TimeGrid::new(scenario.duration_s.get(), scenario.at_end);
-        let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
+        let odometer = Arc::new(Odometer::new(radio.mobility.as_ref(), &ticks, &streams));
         check_distance(&odometer)?;
-        let multipath = Multipath::new(
+        let multipath = Arc::new(Multipath::new(
             radio.fading.as_ref(),
             grid,
             &ticks,
             odometer.loop_m(),
             &streams,
-        );
+        ));
         let common = Common {
             radio,
             grid,
@@ -202,7 +202,7 @@ impl Channel {
             beams: beams.into(),
             beam: 0,
             ticks,
-            odometer: Arc::new(odometer),
+            odometer,
             multipath,
             ss_pbch_block_power_dbm: radio.ss_pbch_block_power_dbm.get(),
             evm_power: radio
@@ -349,11 +349,12 @@ impl Channel {
     }
 
     fn observe_at(&self, position: time_grid::GridPosition, seen: &mut Observation) {
-        let Beam { levels, rsrp } = self.served();
+        let beam = self.served();
+        let levels = &beam.levels;
         let signal_dbm = levels.signal_dbm(position);
         let snr = to_ratio(signal_dbm - levels.noise_dbm(position));
         let moment = self.moment(position);
-        seen.rsrp_dbm = rsrp.at(position);
+        seen.rsrp_dbm = beam.rsrp_dbm(position);
         seen.sinr_db.clear();
         let mut sum = 0.0;
         self.multipath.each_group(moment, |power| {

@@ -2,21 +2,30 @@
 //! Candidate beams of a channel: the same movement, shadowing, noise and fading as the strongest beam, with a loss and
 //! blockages of their own.
 
+use std::sync::Arc;
+
 use super::fading::Multipath;
 use super::large_scale::Levels;
 use super::odometer::Odometer;
 use super::random_streams::Streams;
 use super::rsrp::RsrpMeter;
-use super::time_grid::TimeGrid;
+use super::time_grid::{GridPosition, TimeGrid};
 use crate::problem::Problem;
 use crate::radio::Grid;
 use crate::scenario::{CandidateBeam, Radio};
 
 /// The properties of one beam.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Beam {
     pub levels: Levels,
-    pub rsrp: RsrpMeter,
+    rsrp: RsrpMeter,
+}
+
+impl Beam {
+    /// Returns the latest measurement of RSRP, dBm.
+    pub fn rsrp_dbm(&self, position: GridPosition) -> f64 {
+        self.rsrp.at(position, &self.levels)
+    }
 }
 
 /// The common properties of the beams of a channel.
@@ -24,9 +33,9 @@ pub(super) struct Common<'a> {
     pub radio: &'a Radio,
     pub grid: &'a Grid,
     pub ticks: &'a TimeGrid,
-    pub odometer: &'a Odometer,
+    pub odometer: &'a Arc<Odometer>,
     pub streams: &'a Streams,
-    pub multipath: &'a Multipath,
+    pub multipath: &'a Arc<Multipath>,
 }
 
 impl Common<'_> {
@@ -53,7 +62,7 @@ impl Common<'_> {
     fn beam(&self, radio: &Radio, loss_db: f64) -> Result<Beam, Problem> {
         let mut levels = Levels::new(radio, self.grid, self.ticks, self.odometer, self.streams)?;
         levels.attenuate(loss_db);
-        let rsrp = RsrpMeter::new(self.ticks, self.odometer, &levels, self.multipath);
+        let rsrp = RsrpMeter::new(self.ticks, self.odometer, self.multipath);
         Ok(Beam { levels, rsrp })
     }
 }

@@ -43,7 +43,8 @@ impl Channel {
     pub fn propagation(&self, t: Nanos, seen: &mut Propagation) {
         let position = self.ticks.position(t);
         let at = position.unwrap_or(self.ticks.last());
-        let Beam { levels, rsrp } = self.served();
+        let beam = self.served();
+        let levels = &beam.levels;
         seen.noise_dbm = levels.noise_dbm(at);
         seen.evm_power = self.evm_power;
         seen.paths.clear();
@@ -52,7 +53,7 @@ impl Channel {
             return;
         }
         seen.signal_dbm = levels.signal_dbm(at);
-        seen.rsrp_dbm = rsrp.at(at);
+        seen.rsrp_dbm = beam.rsrp_dbm(at);
         let moment = Moment {
             t_s: at.t_s,
             distance_m: self.odometer.distance_m(at.t_s),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! RSRP as a UE measures it, computed once for the whole scenario.
+//! RSRP as a UE measures it, over the scenario.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use libm::pow;
 
@@ -15,52 +17,79 @@ use crate::radio::decibel::from_ratio;
 /// which is 200 ms (TS 38.133 clause 9.2.5).
 const HALF_LIFE_S: f64 = 0.200;
 
-/// Filtered measurements, one per tick, dBm.
-#[derive(Debug, Clone)]
-pub(super) struct RsrpMeter(Vec<f32>);
+/// After so many half-lives a measurement no longer counts: its weight is far below the precision of a result.
+const FORGOTTEN_AFTER: f64 = 100.0;
 
-impl RsrpMeter {
-    pub fn new(
-        ticks: &TimeGrid,
-        odometer: &Odometer,
-        levels: &Levels,
-        multipath: &Multipath,
-    ) -> Self {
-        let levels = levels.signals_dbm().iter().zip(ticks.times_s());
-        let samples_dbm: Vec<f64> = levels
-            .map(|(level_dbm, t_s)| {
-                let faded = multipath.ssb_power(Moment {
-                    t_s,
-                    distance_m: odometer.distance_m(t_s),
-                });
-                (f64::from(*level_dbm) + from_ratio(faded)).max(NO_SIGNAL_DBM)
-            })
-            .collect();
-        let memory = pow(0.5, ticks.tick_s() / HALF_LIFE_S);
-        let start = if ticks.loops() {
-            settled(&samples_dbm, memory)
-        } else {
-            samples_dbm[0]
-        };
-        let filter = |mean_dbm: &mut f64, sample_dbm: &f64| {
-            *mean_dbm = memory * *mean_dbm + (1.0 - memory) * sample_dbm;
-            Some(*mean_dbm as f32)
-        };
-        Self(samples_dbm.iter().scan(start, filter).collect())
-    }
-
-    /// Returns the latest measurement at a position in time.
-    pub fn at(&self, position: GridPosition) -> f64 {
-        position.latest(&self.0)
-    }
+/// Filtered measurements, one per tick. Each is computed when a UE first asks for it or a later one: scenarios are longer
+/// than most runs.
+#[derive(Debug)]
+pub(super) struct RsrpMeter {
+    ticks: TimeGrid,
+    odometer: Arc<Odometer>,
+    multipath: Arc<Multipath>,
+    filter: Mutex<Filter>,
 }
 
-/// Returns the filter's value at the end of a loop in the periodic state, from which the next loop
-/// starts.
-fn settled(samples: &[f64], memory: f64) -> f64 {
-    let forgotten = pow(memory, samples.len() as f64);
-    let from_zero = samples
-        .iter()
-        .fold(0.0, |mean, sample| memory * mean + (1.0 - memory) * sample);
-    from_zero / (1.0 - forgotten)
+/// The layer 3 filter, with its results so far.
+#[derive(Debug, Default)]
+struct Filter {
+    mean_dbm: f64,
+    filtered_dbm: Vec<f32>,
+}
+
+impl RsrpMeter {
+    pub fn new(ticks: &TimeGrid, odometer: &Arc<Odometer>, multipath: &Arc<Multipath>) -> Self {
+        Self {
+            ticks: ticks.clone(),
+            odometer: Arc::clone(odometer),
+            multipath: Arc::clone(multipath),
+            filter: Mutex::default(),
+        }
+    }
+
+    /// Returns the latest measurement at a position in time, dBm, of a signal with these levels.
+    pub fn at(&self, position: GridPosition, levels: &Levels) -> f64 {
+        let tick = position.latest_tick();
+        // What a panic leaves behind is still a filter with its results.
+        let mut filter = self.filter.lock().unwrap_or_else(PoisonError::into_inner);
+        while filter.filtered_dbm.len() <= tick {
+            self.measure_next(&mut filter, levels);
+        }
+        f64::from(filter.filtered_dbm[tick])
+    }
+
+    fn measure_next(&self, filter: &mut Filter, levels: &Levels) {
+        let sample_dbm = |tick| self.sample_dbm(tick, levels);
+        let memory = pow(0.5, self.ticks.tick_s() / HALF_LIFE_S);
+        let next = filter.filtered_dbm.len();
+        if next == 0 {
+            filter.mean_dbm = match self.ticks.loops() {
+                true => self.settled_dbm(memory, sample_dbm),
+                false => sample_dbm(0),
+            };
+        }
+        filter.mean_dbm = memory * filter.mean_dbm + (1.0 - memory) * sample_dbm(next);
+        filter.filtered_dbm.push(filter.mean_dbm as f32);
+    }
+
+    /// Returns the filter's value at the end of a loop in the periodic state, from which the next loop starts.
+    fn settled_dbm(&self, memory: f64, sample_dbm: impl Fn(usize) -> f64) -> f64 {
+        let remembered = (FORGOTTEN_AFTER * HALF_LIFE_S / self.ticks.tick_s()).ceil() as usize;
+        let remembered = remembered.min(self.ticks.count());
+        let samples_dbm = (self.ticks.count() - remembered..self.ticks.count()).map(sample_dbm);
+        let from_zero =
+            samples_dbm.fold(0.0, |mean, sample| memory * mean + (1.0 - memory) * sample);
+        from_zero / (1.0 - pow(memory, remembered as f64))
+    }
+
+    /// Returns the power over the SSB at a tick, dBm.
+    fn sample_dbm(&self, tick: usize, levels: &Levels) -> f64 {
+        let t_s = self.ticks.time_s(tick);
+        let faded = self.multipath.ssb_power(Moment {
+            t_s,
+            distance_m: self.odometer.distance_m(t_s),
+        });
+        let level_dbm = f64::from(levels.signals_dbm()[tick]);
+        (level_dbm + from_ratio(faded)).max(NO_SIGNAL_DBM)
+    }
 }

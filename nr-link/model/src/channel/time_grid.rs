@@ -51,10 +51,14 @@ impl TimeGrid {
         self.at_end == AtEnd::Loop
     }
 
+    /// Returns the time of a tick.
+    pub fn time_s(&self, tick: usize) -> f64 {
+        tick as f64 * self.tick_s()
+    }
+
     /// Returns the time of each tick.
-    pub fn times_s(&self) -> impl Iterator<Item = f64> + use<> {
-        let tick_s = self.tick_s();
-        (0..self.count).map(move |tick| tick as f64 * tick_s)
+    pub fn times_s(&self) -> impl Iterator<Item = f64> {
+        (0..self.count).map(|tick| self.time_s(tick))
     }
 
     /// Returns the position of `t` on the grid; `None` after a scenario that stops.
@@ -98,8 +102,8 @@ impl GridPosition {
         before + self.fraction * (after - before)
     }
 
-    /// Returns the table's entry of the latest tick.
-    pub fn latest(self, table: &[f32]) -> f64 {
-        f64::from(table[self.before])
+    /// Returns the number of the latest tick.
+    pub fn latest_tick(self) -> usize {
+        self.before
     }
 }

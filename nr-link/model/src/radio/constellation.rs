@@ -22,21 +22,40 @@ const NOISE_STEP: f64 = 0.25;
 /// Bits per symbol over SNR, for one constellation.
 #[derive(Debug)]
 pub struct Constellation {
-    bits: Vec<f64>,
+    bits_per_symbol: u8,
+    points: Vec<Point>,
+}
+
+/// A point of a curve. Its integral is computed on first use: a run needs few of them.
+#[derive(Debug)]
+struct Point {
+    snr_db: f64,
+    bits: OnceLock<f64>,
 }
 
 impl Constellation {
-    /// Returns the constellation of `bits_per_symbol` (2, 4, 6 or 8), computed on first use.
+    /// Returns the constellation of `bits_per_symbol` (2, 4, 6 or 8).
     pub fn of(bits_per_symbol: u8) -> &'static Self {
         static CURVES: [OnceLock<Constellation>; 4] = [const { OnceLock::new() }; 4];
         CURVES[usize::from(bits_per_symbol / 2 - 1)].get_or_init(|| Self::new(bits_per_symbol))
     }
 
     fn new(bits_per_symbol: u8) -> Self {
-        let bits = (0..STEPS)
-            .map(|step| 2.0 * pam_capacity(bits_per_symbol / 2, decibel::to_ratio(level_db(step))))
-            .collect();
-        Self { bits }
+        let point = |step| Point {
+            snr_db: level_db(step),
+            bits: OnceLock::new(),
+        };
+        Self {
+            bits_per_symbol,
+            points: (0..STEPS).map(point).collect(),
+        }
+    }
+
+    /// Returns the bits at a point.
+    fn bits(&self, point: &Point) -> f64 {
+        *point.bits.get_or_init(|| {
+            2.0 * pam_capacity(self.bits_per_symbol / 2, decibel::to_ratio(point.snr_db))
+        })
     }
 
     /// Returns the bits that a symbol carries at an SNR in dB.
@@ -44,22 +63,31 @@ impl Constellation {
         let position = ((snr_db - LOWEST_DB) / STEP_DB).clamp(0.0, (STEPS - 1) as f64);
         let below = (position as usize).min(STEPS - 2);
         let share = position - below as f64;
-        self.bits[below] + share * (self.bits[below + 1] - self.bits[below])
+        let (low, high) = self.bits_from(below);
+        low + share * (high - low)
     }
 
     /// Returns the SNR in dB at which a symbol carries so many bits.
     pub fn snr_db(&self, bits: f64) -> f64 {
         let above = self
-            .bits
-            .partition_point(|&there| there < bits)
+            .points
+            .partition_point(|point| self.bits(point) < bits)
             .clamp(1, STEPS - 1);
-        let (low, high) = (self.bits[above - 1], self.bits[above]);
+        let (low, high) = self.bits_from(above - 1);
         let share = if high > low {
             ((bits - low) / (high - low)).clamp(0.0, 1.0)
         } else {
             0.0
         };
-        level_db(above - 1) + share * STEP_DB
+        self.points[above - 1].snr_db + share * STEP_DB
+    }
+
+    /// Returns the bits at a step and at the next.
+    fn bits_from(&self, step: usize) -> (f64, f64) {
+        (
+            self.bits(&self.points[step]),
+            self.bits(&self.points[step + 1]),
+        )
     }
 
     /// Returns the SNR in dB of a flat channel that carries as many bits as these SNRs do on
