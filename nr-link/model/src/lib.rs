@@ -17,6 +17,7 @@ pub mod channel;
 pub mod config;
 mod correlated_process;
 mod counters;
+pub mod decimal;
 pub mod delays;
 mod headers;
 mod ids;

@@ -3,7 +3,6 @@
 
 use num_complex::Complex64;
 
-use super::beams::Beam;
 use super::fading::Moment;
 use super::{Channel, NO_SIGNAL_DBM};
 use crate::Nanos;

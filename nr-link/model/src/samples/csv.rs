@@ -6,6 +6,10 @@
 use std::io::{self, Write};
 
 use super::{DirectionSample, MacSample, MobilitySample, RadioSample};
+use crate::decimal::{append_fixed, append_whole};
+
+/// A row is seldom longer.
+const ROW_BYTES: usize = 1024;
 
 /// The value of a column in a row.
 enum Value {
@@ -184,41 +188,45 @@ impl MacSample {
     pub fn write_csv(&self, start_utc_ns: i64, to: &mut impl Write) -> io::Result<()> {
         let utc_ns = start_utc_ns + self.start as i64;
         let radio = self.radio.as_ref();
-        write!(to, "{utc_ns},{},{}", self.duration, self.ue)?;
+        let mut row = Vec::with_capacity(ROW_BYTES);
+        write!(row, "{utc_ns},{},{}", self.duration, self.ue)?;
         for (_, value) in OF_UE {
-            radio.map_or(Value::Absent, value).write(to)?;
+            radio.map_or(Value::Absent, value).append(&mut row);
         }
         for sample in [&self.directions.dl, &self.directions.ul] {
             for (_, value) in OF_DIRECTION {
-                value(&OnRadio { sample, radio }).write(to)?;
+                value(&OnRadio { sample, radio }).append(&mut row);
             }
         }
         if let Some(technology) = self.technology {
-            Value::from(u64::from(technology)).write(to)?;
+            Value::from(u64::from(technology)).append(&mut row);
         }
         if let Some(activity) = &self.activity {
-            Value::from(u64::from(activity.rrc_state)).write(to)?;
-            Value::from(activity.drx_active_ratio).write(to)?;
+            Value::from(u64::from(activity.rrc_state)).append(&mut row);
+            Value::from(activity.drx_active_ratio).append(&mut row);
         }
         if let Some(mobility) = radio.and_then(|radio| radio.mobility.as_ref()) {
             for (_, value) in OF_MOBILITY {
-                value(mobility).write(to)?;
+                value(mobility).append(&mut row);
             }
             for rsrp_dbm in &mobility.cells_rsrp_dbm {
-                Value::from(*rsrp_dbm).write(to)?;
+                Value::from(*rsrp_dbm).append(&mut row);
             }
         }
-        writeln!(to)
+        row.push(b'\n');
+        to.write_all(&row)
     }
 }
 
 impl Value {
-    fn write(self, to: &mut impl Write) -> io::Result<()> {
+    /// Appends the value to a row, after a comma.
+    fn append(self, row: &mut Vec<u8>) {
+        row.push(b',');
         match self {
-            Self::Absent => write!(to, ","),
-            Self::Count(count) => write!(to, ",{count}"),
-            Self::Gauge(value) => write!(to, ",{value:.4}"),
-            Self::Rounded(count) => write!(to, ",{count:.0}"),
+            Self::Absent => {}
+            Self::Count(count) => append_whole(row, count),
+            Self::Gauge(value) => append_fixed(row, value, 4),
+            Self::Rounded(count) => append_fixed(row, count, 0),
         }
     }
 }
