@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 use nix::sys::signal::Signal;
 use nr_link_model::config::Device;
+use nr_link_model::radio::Constellation;
 use nr_link_model::{Delivery, Direction, Link, Nanos, NextEvent, ResolvedConfig, Source};
 use serde_json::{Value, json};
 
@@ -83,6 +84,9 @@ impl Session {
     ) -> Result<Self> {
         let config = config.clone();
         let mut link = model(&config)?;
+        // In real time no slot has the time for what a link computes on first use.
+        Constellation::compute_all();
+        link.advance(0);
         let floor = link.mac_floor_ms(&config);
         let mac_floor_ms = json!({"dl": floor.dl, "ul": floor.ul});
         let waker = Waker::new(signals)?;

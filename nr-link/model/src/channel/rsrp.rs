@@ -31,7 +31,7 @@ pub(super) struct RsrpMeter {
 }
 
 /// The layer 3 filter, with its results so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Filter {
     mean_dbm: f64,
     filtered_dbm: Vec<f32>,
@@ -43,7 +43,10 @@ impl RsrpMeter {
             ticks: ticks.clone(),
             odometer: Arc::clone(odometer),
             multipath: Arc::clone(multipath),
-            filter: Mutex::default(),
+            filter: Mutex::new(Filter {
+                mean_dbm: 0.0,
+                filtered_dbm: Vec::with_capacity(ticks.count()), // no slot allocates memory
+            }),
         }
     }
 

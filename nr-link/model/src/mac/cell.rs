@@ -230,6 +230,9 @@ impl Cell {
 
     /// Returns the fewest PRBs of the allocation whose block holds `bytes`; all if none does.
     pub fn narrowest(&self, mcs: u8, allocation: Allocation, bytes: u64) -> Allocation {
+        if u64::from(self.block_bytes(mcs, allocation)) < bytes {
+            return allocation; // as under load in most slots
+        }
         let (mut low, mut high) = (self.least_prb().min(allocation.prb), allocation.prb);
         while low < high {
             let middle = (low + high) / 2;

@@ -14,6 +14,9 @@ const LOWEST_DB: f64 = -30.0;
 const STEP_DB: f64 = 0.5;
 const STEPS: usize = 161;
 
+/// The points of the largest constellation in one dimension: 256QAM.
+const MOST_PAM_POINTS: usize = 16;
+
 /// The noise is integrated from -6 to 6 standard deviations. For a Gaussian, the trapezoidal rule
 /// converges faster than any power of the step.
 const NOISE_REACH: f64 = 6.0;
@@ -48,6 +51,15 @@ impl Constellation {
         Self {
             bits_per_symbol,
             points: (0..STEPS).map(point).collect(),
+        }
+    }
+
+    /// Computes all points of all constellations, for a driver in real time: no slot has the time for it.
+    pub fn compute_all() {
+        for curve in [2, 4, 6, 8].map(Self::of) {
+            for point in &curve.points {
+                curve.bits(point);
+            }
         }
     }
 
@@ -119,7 +131,8 @@ fn pam_capacity(bits: u8, snr: f64) -> f64 {
     let label = |index: usize, bit: u8| ((index ^ (index >> 1)) >> bit) & 1;
     let mut lost = 0.0;
     let mut weights = 0.0;
-    let mut likelihood = vec![0.0; points];
+    let mut likelihood = [0.0; MOST_PAM_POINTS];
+    let likelihood = &mut likelihood[..points];
     let noise_steps = (2.0 * NOISE_REACH / NOISE_STEP) as usize;
     for noise_step in 0..=noise_steps {
         let noise = noise_step as f64 * NOISE_STEP - NOISE_REACH;

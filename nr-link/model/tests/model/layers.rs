@@ -24,7 +24,7 @@ const LAYERS: [&[&str]; 7] = [
         "random",
         "range",
     ],
-    &["ids", "problem", "time"],
+    &["decimal", "ids", "problem", "time"],
 ];
 
 /// The modules that each module uses, both as paths below the crate (`mac::cell`).
