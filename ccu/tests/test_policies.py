@@ -22,7 +22,8 @@ from ccplane.trace import Trace
 from ccu import congestion
 from ccu.congestion import bpf, parameters, policy, verifier
 from ccu.host import policies
-from ccu.spec.experiment import Experiment, FlowPlan
+from ccu.spec.experiment import Experiment
+from ccu.spec.flow_plan import FlowPlan
 from ddu.console.problems import RefusedError
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from ccu.cli.run import resolved
 from ccu.scenarios.link_config import copy_scenario, link_config
 from ccu.scenarios.resolve import resolve
 from ccu.spec import radio
-from ccu.spec.experiment import Buffer
+from ccu.spec.path import Buffer
 from ddu.console.problems import RefusedError
 
 HEAD = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 9\n"

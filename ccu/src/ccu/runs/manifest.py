@@ -18,7 +18,8 @@ from ccu import congestion, scenarios, traffic
 from ccu.host import programs
 from ccu.runs.last_record import LastRecord
 from ccu.scenarios import nr_link
-from ccu.spec.experiment import Experiment, FlowPlan
+from ccu.spec.experiment import Experiment
+from ccu.spec.flow_plan import FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
 from ddu.installation import CHECKOUT, data, version

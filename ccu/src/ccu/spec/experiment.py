@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping
 from functools import partial
-from pathlib import PurePath
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
-    AfterValidator,
     Field,
     SerializeAsAny,
     SerializerFunctionWrapHandler,
@@ -27,8 +24,11 @@ from ccu.spec import radio as radios
 from ccu.spec import traffic as kinds
 from ccu.spec import units
 from ccu.spec.changes import Change
+from ccu.spec.duplex import Tdd, TddDuplex
+from ccu.spec.flow_plan import FlowPlan
 from ccu.spec.gnb_profile import GnbProfile
 from ccu.spec.option import Option, Switch, written
+from ccu.spec.path import Buffer, Lines, Loss
 from ccu.spec.socket_buffers import DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES, STOCK
 from ccu.spec.testbed import (
     TestbedOptions,
@@ -64,132 +64,9 @@ DROP_TAIL = "droptail"
 """A queue without management; nr-link knows the names of all others (`ccu list aqm`)."""
 
 
-def _name_of_a_cc(written: str) -> str:
-    """TCP_CA_NAME_MAX of Linux is 16 bytes, the last of them 0."""
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,15}", written):
-        rule = f"{written!r} is not a valid name of a congestion control"
-        fix = (
-            "see `ccu list cc`; a file of your own needs a name of 1 to 15 letters, digits, - or _"
-        )
-        raise invalid(rule, fix)
-    return written
-
-
-def is_cc_file(written: str) -> bool:
-    """Return whether `written` names a file, and not a congestion control: no name has a / or a
-    dot."""
-    return bool(re.search(r"[/.]", written))
-
-
-class FlowPlan(Value):
-    """One flow each way that the direction has, from `start_s` to the end of the run."""
-
-    cc: Annotated[str, AfterValidator(_name_of_a_cc)]
-    start_s: Annotated[float, Field(ge=0)] = 0.0
-    ue: Annotated[int, Field(ge=1)] | None = None
-    """The number of the UE that has it, from 1; None: flows take turns."""
-    cc_file: str | None = None
-    """The file that `cc` is made of and named after; None: the kernel or the project has it."""
-    traffic: SerializeAsAny[TrafficOptions] | None = None
-    """The traffic that it sends, after which `cc` is named; None: that of all flows."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _name_after_its_file(cls, given: Any) -> Any:
-        written = given.get("cc") if isinstance(given, dict) else None
-        if not isinstance(written, str):
-            return given
-        for kind in kinds.kinds().keys() & given.keys():  # As run.json has it.
-            given = {**given, "traffic": kinds.validated(f"{kind}:{given[kind]}")}
-            del given[kind]
-        if ":" in written:
-            traffic = kinds.validated(written)
-            return {**given, "cc": _name_of_flows(traffic), "traffic": traffic}
-        if not is_cc_file(written):
-            return given
-        return {**given, "cc": PurePath(written).name.partition(".")[0], "cc_file": written}
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        content: dict[str, Any] = write(self)
-        own = {} if self.traffic is None else {self.traffic.kind: self.traffic.spec}
-        content.pop("traffic", None)
-        return {key: value for key, value in content.items() if key != "cc_file" or value} | own
-
-    def __str__(self) -> str:
-        return f"flow {self.cc}@{self.start_s:g}"
-
-
-def _name_of_flows(traffic: TrafficOptions) -> str:
-    """Return what stands for the congestion control of a flow with traffic of its own."""
-    if traffic.own_ccs is None:
-        raise invalid(
-            f"{traffic} names no congestion control", "write it as the traffic, and CC@SECONDS here"
-        )
-    return traffic.own_ccs[0]
-
-
-class Buffer(Value):
-    """The RLC queue's limit in either direction."""
-
-    packets: Annotated[int, Field(ge=1)] | None = None
-    bytes: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _one_limit(self) -> Buffer:
-        if (self.packets is None) == (self.bytes is None):
-            raise invalid("a buffer is limited in packets or in bytes", "write 3200pkt or 2.5MB")
-        return self
-
-
-class Loss(Value):
-    """Share of packets that the path loses at random, each way on its own."""
-
-    dl: Annotated[float, Field(ge=0, le=1)] = 0.0
-    ul: Annotated[float, Field(ge=0, le=1)] = 0.0
-
-
-class CrossTraffic(Value):
-    """Evenly spaced packets of others through the path's line."""
-
-    rate_mbps: Annotated[float, Field(gt=0)]
-    packet_bytes: Annotated[int, Field(ge=1)] = 1500
-
-
-class Line(Value):
-    """The options of one direction of the path beside delay and loss (docs/link-config.md)."""
-
-    bit_error_ratio: Annotated[float, Field(ge=0, le=1)] | None = None
-    rate_mbps: Annotated[float, Field(gt=0)] | None = None
-    queue: Buffer | None = None
-    cross_traffic: CrossTraffic | None = None
-
-
-class Lines(Value):
-    dl: Line = Line()
-    ul: Line = Line()
-
-
-class Special(Value):
-    """Symbols of a special slot before and after the guard."""
-
-    dl_symbols: Annotated[int, Field(ge=0, le=14)] = 6
-    ul_symbols: Annotated[int, Field(ge=0, le=14)] = 4
-
-
-class Tdd(Value):
-    """Slots in turn: D, S and U (TS 38.213 clause 11.1)."""
-
-    pattern: Annotated[str, Field(pattern=r"^[DSU]{1,80}$")] = "DDDDDDDSUU"
-    special: Special = Special()
-
-
-class TddDuplex(Value):
-    tdd: Tdd
-
-
 _ABSENT_IF_EMPTY = (radios.KEY, "changes", "explain", "mac_pcap")
 """Keys that run.json has only if they hold something."""
+
 
 CC = Option(
     "Congestion control, a name of `ccu list cc` or a file of your own: a flow of it for each UE.",

@@ -21,7 +21,8 @@ from ccu.host.contain import Rights, contained
 from ccu.host.setup import Setup
 from ccu.spec import traffic as registry
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Direction, Experiment, FlowPlan
+from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.flow_plan import FlowPlan
 from ccu.spec.traffic import TrafficOptions
 from ccu.traffic.flow import Flow, FlowHosts, Host
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ccu.spec.experiment import Direction, Experiment, FlowPlan
+from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.flow_plan import FlowPlan
 from ccu.testbeds.phone.address import plain
 from ccu.testbeds.phone.options import PHONES_OWN, phone_options
 from ccu.traffic import traffic_of

@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Literal
 from ccu.host.setup import Setup
 from ccu.host.supervisor import Process
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Direction, Experiment, FlowPlan
+from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.flow_plan import FlowPlan
 from ccu.spec.traffic import TrafficOptions
 from ccu.testbeds.phone import instructions, phones_iperf3
 from ccu.testbeds.phone.address import plain
