@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How downlink and uplink share a carrier in time."""
+"""The pattern by which downlink and uplink share a carrier in time."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from ccu.spec import radio
-from ccu.spec.experiment import Experiment
-from ccu.spec.flow_plan import CC
+from ccu.spec.experiment import CC, Experiment
 from ccu.spec.option import Written, written
 from ccu.spec.testbed import every_options
 from ccu.spec.testbed import keys as option_keys

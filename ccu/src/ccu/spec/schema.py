@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ccu.spec import traffic
-from ccu.spec.experiment import Experiment
-from ccu.spec.flow_plan import CC
+from ccu.spec.experiment import CC, Experiment
 from ccu.spec.option import Written, written
 from ccu.spec.radio import FIELDS, KEY, SHORT
 from ccu.spec.testbed import TestbedOptions, drivers, every_options, testbeds_with

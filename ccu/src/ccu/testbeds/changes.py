@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Experiment
-from ccu.spec.flow_plan import CC
+from ccu.spec.experiment import CC, Experiment
 
 
 @dataclass(frozen=True)
