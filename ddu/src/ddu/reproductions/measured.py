@@ -68,23 +68,25 @@ class Measured:
 
     def values(self, check: Check, where: Labels) -> pd.Series[float]:
         """Return the check's number at `where` by link and seed: the mean over other factors."""
-        chosen = self._at(where)
-        if check.number not in chosen or chosen.empty:
+        at = self._at(where)
+        if check.number not in self.runs or not at.any():
             return pd.Series(dtype=float)
-        keys = [chosen[name] for name in ("seed", *self.links(where))]
-        numbers = chosen[check.number].astype(float) - check.less
+        keys = [self.runs[name][at] for name in ("seed", *self.links(where))]
+        numbers = self.runs[check.number][at].astype(float) - check.less
         means: pd.Series[float] = numbers.groupby(keys).mean().dropna()
         return means
 
     def observations(self, where: Labels) -> int:
         """Return how many runs at `where` differ in any number: runs in which nothing is random are
         one observation, however many seeds they have."""
-        chosen = self._at(where)
-        levels = [name for name in self.factors if name in chosen]
-        alike = self._alike[chosen.index]
-        if not levels or chosen.empty:
+        at = self._at(where)
+        several = [
+            name for name in self.factors if name in self.runs and len(where.get(name, ())) != 1
+        ]
+        alike = self._alike[at]
+        if not several or alike.empty:
             return int(alike.nunique())
-        return int(alike.groupby([chosen[name] for name in levels]).nunique().max())
+        return int(alike.groupby([self.runs[name][at] for name in several]).nunique().max())
 
     @cached_property
     def _alike(self) -> pd.Series[int]:
@@ -93,12 +95,13 @@ class Measured:
         numbers = self.runs.drop(columns=beside, errors="ignore")
         return numbers.groupby(list(numbers.columns), dropna=False).ngroup()
 
-    def _at(self, where: Labels) -> pd.DataFrame:
-        """Return the runs of the points that have these labels."""
-        chosen = self.runs
+    def _at(self, where: Labels) -> pd.Series[bool]:
+        """Return which runs are of the points that have these labels."""
+        at = pd.Series(where.keys() <= set(self.runs), self.runs.index)
         for factor, labels in where.items():
-            chosen = chosen[chosen[factor].isin(labels)] if factor in chosen else chosen.iloc[:0]
-        return chosen
+            if factor in self.runs:
+                at &= self.runs[factor].isin(labels)
+        return at
 
     def links(self, where: Mapping[str, object] = {}) -> list[str]:
         """Return the factors beside the seed that distinguish links, where they are not fixed."""
