@@ -25,8 +25,8 @@ use crate::scenario::Fading;
 
 /// Waves of each tap: enough for a Rayleigh envelope down to the 1st percentile.
 const WAVES: usize = 16;
-/// The taps of the longest table, TDL-C.
-const LARGEST_TAP_COUNT: usize = 24;
+/// At least the groups of PRBs of any carrier (18) and the PRBs that are evaluated of an SSB; whole vectors.
+const MOST_FREQUENCIES: usize = 20;
 /// cos α of the specular wave: TR 38.901 clause 7.7.2 sets its Doppler shift to 0.7 of the largest.
 const SPECULAR_DIRECTION: f64 = 0.7;
 /// PRBs of the SSB (TS 38.211 clause 7.4.3.1); every fourth is evaluated.
@@ -82,7 +82,7 @@ impl Multipath {
     /// Returns the number of groups of PRBs.
     pub fn groups(&self) -> usize {
         match self {
-            Self::Drawn(taps) => taps.groups.len(),
+            Self::Drawn(taps) => taps.groups.count,
             Self::FromFile { groups_hz, .. } => groups_hz.len(),
         }
     }
@@ -90,7 +90,10 @@ impl Multipath {
     /// Calls `take` with the power gain of each group, mean 1, lowest frequency first.
     pub fn each_group(&self, now: Moment, take: impl FnMut(f64)) {
         match self {
-            Self::Drawn(taps) => taps.group_powers(now.distance_m).for_each(take),
+            Self::Drawn(taps) => {
+                let powers = taps.powers(&taps.groups, now.distance_m);
+                powers.into_iter().take(taps.groups.count).for_each(take);
+            }
             Self::FromFile {
                 taps, groups_hz, ..
             } => taps.powers(now.t_s, groups_hz).for_each(take),
@@ -121,7 +124,11 @@ impl Multipath {
     /// Returns the mean power gain over the SSB.
     pub fn ssb_power(&self, now: Moment) -> f64 {
         match self {
-            Self::Drawn(taps) => taps.ssb_power(now.distance_m),
+            Self::Drawn(taps) => {
+                let powers = taps.powers(&taps.ssb, now.distance_m);
+                let powers = &powers[..taps.ssb.count];
+                powers.iter().sum::<f64>() / powers.len() as f64
+            }
             Self::FromFile { taps, ssb_hz, .. } => {
                 taps.powers(now.t_s, ssb_hz).sum::<f64>() / ssb_hz.len() as f64
             }
@@ -133,22 +140,53 @@ impl Multipath {
 #[derive(Debug, Clone)]
 pub(super) struct DrawnTaps {
     taps: Vec<TapProcess>,
-    /// The phase of each tap at the centre of each group of PRBs.
-    groups: Vec<Vec<Complex64>>,
-    ssb: Vec<Vec<Complex64>>,
+    /// The centres of the groups of PRBs.
+    groups: Frequencies,
+    ssb: Frequencies,
+}
+
+/// Frequencies at which a channel is evaluated.
+#[derive(Debug, Clone)]
+struct Frequencies {
+    count: usize,
+    /// The phases of each tap.
+    phases: Vec<Phases>,
+}
+
+/// e^(j·phase) of a tap at each frequency; 0 behind the last.
+#[derive(Debug, Clone)]
+struct Phases {
+    re: [f64; MOST_FREQUENCIES],
+    im: [f64; MOST_FREQUENCIES],
+}
+
+impl Frequencies {
+    fn new(offsets_hz: impl Iterator<Item = f64>, rays: &[Ray]) -> Self {
+        let offsets_hz: Vec<f64> = offsets_hz.collect();
+        let phases = rays.iter().map(|ray| {
+            let mut phases = Phases {
+                re: [0.0; MOST_FREQUENCIES],
+                im: [0.0; MOST_FREQUENCIES],
+            };
+            for (n, offset_hz) in offsets_hz.iter().enumerate() {
+                let phase = cis(-offset_hz * ray.delay_s);
+                (phases.re[n], phases.im[n]) = (phase.re, phase.im);
+            }
+            phases
+        });
+        Self {
+            count: offsets_hz.len(),
+            phases: phases.collect(),
+        }
+    }
 }
 
 impl DrawnTaps {
     fn new(rays: &[Ray], grid: &Grid, loop_m: f64, streams: &Streams) -> Self {
         let mut stream = streams.of(Purpose::Fading);
-        let phases = |offset_hz: f64| {
-            rays.iter()
-                .map(|ray| cis(-offset_hz * ray.delay_s))
-                .collect()
-        };
         Self {
-            groups: group_offsets_hz(grid).map(phases).collect(),
-            ssb: ssb_offsets_hz(grid).map(phases).collect(),
+            groups: Frequencies::new(group_offsets_hz(grid), rays),
+            ssb: Frequencies::new(ssb_offsets_hz(grid), rays),
             taps: rays
                 .iter()
                 .map(|ray| TapProcess::new(ray, grid, loop_m, &mut stream))
@@ -156,88 +194,92 @@ impl DrawnTaps {
         }
     }
 
-    /// Returns the power gain of each group, mean 1, after `distance_m`.
-    fn group_powers(&self, distance_m: f64) -> impl Iterator<Item = f64> {
-        let gains = self.gains(distance_m);
-        self.groups.iter().map(move |phases| power(&gains, phases))
-    }
-
-    /// Returns the mean power gain over the SSB after `distance_m`.
-    fn ssb_power(&self, distance_m: f64) -> f64 {
-        let gains = self.gains(distance_m);
-        self.ssb
-            .iter()
-            .map(|phases| power(&gains, phases))
-            .sum::<f64>()
-            / self.ssb.len() as f64
-    }
-
-    fn gains(&self, distance_m: f64) -> Gains {
-        let mut gains = Gains {
-            taps: [Complex64::ZERO; LARGEST_TAP_COUNT],
-            count: self.taps.len(),
-        };
-        for (gain, tap) in gains.taps.iter_mut().zip(&self.taps) {
-            *gain = tap.gain(distance_m);
+    /// Returns the power gain at each of the frequencies, mean 1, after `distance_m`; 1 for a channel without taps.
+    fn powers(&self, at: &Frequencies, distance_m: f64) -> [f64; MOST_FREQUENCIES] {
+        if self.taps.is_empty() {
+            return [1.0; MOST_FREQUENCIES];
         }
-        gains
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: this processor has AVX2.
+            return unsafe { powers_with_avx2(&self.taps, &at.phases, distance_m) };
+        }
+        powers(&self.taps, &at.phases, distance_m)
     }
 }
 
-/// The gains of all taps at one time. An array, because it is computed in each busy slot.
-struct Gains {
-    taps: [Complex64; LARGEST_TAP_COUNT],
-    count: usize,
+/// The same code, compiled for wider vectors: each number is computed as without them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn powers_with_avx2(
+    taps: &[TapProcess],
+    phases: &[Phases],
+    distance_m: f64,
+) -> [f64; MOST_FREQUENCIES] {
+    powers(taps, phases, distance_m)
 }
 
-/// Returns |Σ gain · phase|²; 1 for a channel without taps.
-fn power(gains: &Gains, phases: &[Complex64]) -> f64 {
-    if gains.count == 0 {
-        return 1.0;
+/// Returns |Σ gain · phase|² at each frequency.
+#[inline(always)]
+fn powers(taps: &[TapProcess], phases: &[Phases], distance_m: f64) -> [f64; MOST_FREQUENCIES] {
+    let mut re = [0.0; MOST_FREQUENCIES];
+    let mut im = [0.0; MOST_FREQUENCIES];
+    for (tap, phases) in taps.iter().zip(phases) {
+        let gain = tap.gain(distance_m);
+        for n in 0..MOST_FREQUENCIES {
+            re[n] += gain.re * phases.re[n] - gain.im * phases.im[n];
+            im[n] += gain.re * phases.im[n] + gain.im * phases.re[n];
+        }
     }
-    gains.taps[..gains.count]
-        .iter()
-        .zip(phases)
-        .map(|(gain, phase)| gain * phase)
-        .sum::<Complex64>()
-        .norm_sqr()
+    std::array::from_fn(|n| re[n] * re[n] + im[n] * im[n])
 }
 
-/// The waves of a tap: the first is specular, the others are diffuse.
+/// The waves of a tap: one is specular, the others are diffuse.
 #[derive(Debug, Clone)]
 struct TapProcess {
     delay_s: f64,
     specular_amplitude: f64,
     diffuse_amplitude: f64,
-    turns_per_m: [f64; WAVES + 1],
-    phase_turns: [f64; WAVES + 1],
+    specular: Wave,
+    turns_per_m: [f64; WAVES],
+    phase_turns: [f64; WAVES],
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Wave {
+    turns_per_m: f64,
+    phase_turns: f64,
 }
 
 impl TapProcess {
     fn new(ray: &Ray, grid: &Grid, loop_m: f64, stream: &mut ChaCha8Rng) -> Self {
-        let mut turns_per_m = [0.0; WAVES + 1];
-        let mut phase_turns = [0.0; WAVES + 1];
-        for wave in 0..=WAVES {
-            let direction = match wave {
-                0 => SPECULAR_DIRECTION,
-                n => cis((n as f64 + stream.random::<f64>()) / WAVES as f64).re,
-            };
-            turns_per_m[wave] = whole_turns(direction / wavelength_m(grid), loop_m);
-            phase_turns[wave] = stream.random();
-        }
+        let wave = |direction: f64, stream: &mut ChaCha8Rng| Wave {
+            turns_per_m: whole_turns(direction / wavelength_m(grid), loop_m),
+            phase_turns: stream.random(),
+        };
+        let specular = wave(SPECULAR_DIRECTION, stream);
+        let diffuse: [Wave; WAVES] = std::array::from_fn(|n| {
+            let sector = (n + 1) as f64 + stream.random::<f64>();
+            wave(cis(sector / WAVES as f64).re, stream)
+        });
         Self {
             delay_s: ray.delay_s,
             specular_amplitude: ray.specular_power.sqrt(),
             diffuse_amplitude: (ray.diffuse_power / WAVES as f64).sqrt(),
-            turns_per_m,
-            phase_turns,
+            specular,
+            turns_per_m: diffuse.map(|wave| wave.turns_per_m),
+            phase_turns: diffuse.map(|wave| wave.phase_turns),
         }
     }
 
+    #[inline(always)]
     fn gain(&self, distance_m: f64) -> Complex64 {
-        let wave = |n: usize| cis(self.turns_per_m[n] * distance_m + self.phase_turns[n]);
-        let diffuse: Complex64 = (1..=WAVES).map(wave).sum();
-        self.specular_amplitude * wave(0) + self.diffuse_amplitude * diffuse
+        let turns: [f64; WAVES] =
+            std::array::from_fn(|n| self.turns_per_m[n] * distance_m + self.phase_turns[n]);
+        let waves = turns.map(cis);
+        let diffuse: Complex64 = waves.into_iter().sum();
+        let turns = self.specular.turns_per_m * distance_m + self.specular.phase_turns;
+        self.specular_amplitude * cis(turns) + self.diffuse_amplitude * diffuse
     }
 }
 

@@ -8,14 +8,14 @@ use num_complex::Complex64;
 const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
 
 /// Returns e^(j2πx) within 1e-9, for |x| below 2^40.
-#[inline]
+#[inline(always)]
 pub(super) fn cis(x: f64) -> Complex64 {
     Complex64::new(cosine(x), cosine(x - 0.25))
 }
 
 /// Returns cos 2πx = sin(π/2 − 2π|x|) by a Taylor series, after reducing x to the distance from the
 /// nearest integer.
-#[inline]
+#[inline(always)]
 fn cosine(x: f64) -> f64 {
     let nearest = (x + ROUNDER) - ROUNDER;
     let z = std::f64::consts::TAU * (0.25 - (x - nearest).abs());
