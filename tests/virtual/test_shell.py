@@ -111,3 +111,14 @@ def test_hosts_have_been_up_when_a_program_starts(kernel: Path) -> None:
     assert 3600 <= monotonic_s < 3605
     assert abs(uptime_s - monotonic_s) < 0.1
     assert abs(slept_s - 1) < 0.001
+
+
+def test_registers_keep_their_values_beside_threads_children_and_signals(
+    kernel: Path, tmp_path: Path
+) -> None:
+    """Vector registers stay in the host's process until the kernel or another thread needs them."""
+    program = tmp_path / "registers"
+    source = Path(__file__).with_name("registers.c")
+    subprocess.run(["cc", "-O1", "-pthread", "-o", program, source], check=True)
+    said = shell("--", program)
+    assert (said.returncode, said.stdout, said.stderr) == (0, b"held\n", b"")
