@@ -2,7 +2,7 @@
 """Whether a congestion control has more throughput than was possible, or than the oracle, at the
 same delay.
 
-`python -m testsupport.oracle POINTS` runs the oracle with several delays and every congestion
+`python -m testsupport.oracle POINTS` runs the oracle with several parameters and every congestion
 control of `ccu list cc` over every scenario. Each run adds a line of JSON to the file POINTS, and
 is not repeated if it has one. It prints a table, and exits with 1 if a run is above what was
 possible or above the oracle's front.
@@ -25,9 +25,11 @@ from ccu.testbeds import drivers
 from ddu.api import analyze
 from testsupport.prepared import command
 
-DELAYS_MS = (0.1, 1, 3, 10, 30, 100, 300, 1000, 3000)
-"""The delays that the oracle may let data wait for, one run each: from less than any sender's queue
-to more."""
+SETTINGS = (
+    *("share=0.5 delay_ms=0", "share=0.9 delay_ms=0"),
+    *(f"delay_ms={ms}" for ms in (0.1, 1, 3, 10, 30, 100, 300, 1000, 3000)),
+)
+"""The oracle's parameters, one run each: from less of a queue than any sender's to more."""
 MARGIN = 0.02
 """The front is drawn through a few points: a congestion control may be above it by this share."""
 LINK = ("--rtt", "20ms")
@@ -89,10 +91,15 @@ def measured(scenario: str, *arguments: str) -> Point:
     return Point(summary["throughput_bps"] / 1e6, owd_ms["mean"], least_ms, of_possible)
 
 
-def oracles_front(scenario: str, delays_ms: Sequence[float], *arguments: str) -> Front:
+def controlled(cc: str, cc_params: str = "") -> list[str]:
+    """Return the arguments of a congestion control with parameters, a space between them."""
+    return ["--cc", cc, *(word for one in cc_params.split() for word in ("--cc-param", one))]
+
+
+def oracles_front(scenario: str, settings: Sequence[str], *arguments: str) -> Front:
     """Return the oracle's front over a scenario. Raises FailedRunError."""
-    delays = (("--cc-param", f"delay_ms={ms}") for ms in delays_ms)
-    return Front([measured(scenario, "--cc", "oracle", *delay, *arguments) for delay in delays])
+    own = (controlled("oracle", one) for one in settings)
+    return Front([measured(scenario, *one, *arguments) for one in own])
 
 
 def is_above(point: Point, front: Front) -> bool:
@@ -109,22 +116,22 @@ def names() -> list[str]:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of the comparison; `delay_ms` is the oracle's."""
+    """A run of the comparison; `cc_params` are the oracle's."""
 
     scenario: str
     cc: str
-    delay_ms: float | None = None
+    cc_params: str = ""
 
     def point(self, duration: str) -> Point:
         """Run it. Raises FailedRunError."""
-        delay = () if self.delay_ms is None else ("--cc-param", f"delay_ms={self.delay_ms}")
-        return measured(self.scenario, "--cc", self.cc, *delay, "--duration", duration)
+        own = controlled(self.cc, self.cc_params)
+        return measured(self.scenario, *own, "--duration", duration)
 
 
 def runs(over: list[str], controls: list[str]) -> Iterator[Run]:
     """Yield all runs, of each congestion control over all scenarios before the next."""
-    for ms in DELAYS_MS:
-        yield from (Run(scenario, "oracle", ms) for scenario in over)
+    for setting in SETTINGS:
+        yield from (Run(scenario, "oracle", setting) for scenario in over)
     for cc in controls:
         yield from (Run(scenario, cc) for scenario in over)
 

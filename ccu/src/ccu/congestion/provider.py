@@ -31,7 +31,8 @@ class Control:
 
 
 CAPACITY_FILE, START_FILE = "link-capacity.csv", "link-start"
-"""The files in raw/ for a policy that knows the link: `until_s`, `bytes`; UTC in ns since 1970."""
+"""The files in raw/ for a policy that knows the link: `until_s`, `bytes` and `certain_bytes`; the
+UTC at which it began, in ns since 1970."""
 
 
 @dataclass(frozen=True)
