@@ -93,6 +93,7 @@ class Oracle:
 
     def act(self, flow, now, back, delivered, inflight, gap):
         """Have in flight by the next ACK what the link carries until the wait would be too long."""
+        # No more than `share` of what the link carries can be delivered, as no more is sent.
         usable = min(1.0, GROWTH * max(self.usable, default=self.share) / self.share)
         arrives, sent, packet = now + self.there_s, delivered + inflight, flow.mss + HEADERS
         left = delivered + usable * self.link.between(now - back, arrives)
