@@ -310,3 +310,34 @@ fn ssb_offsets_hz(grid: &Grid) -> impl Iterator<Item = f64> + use<> {
 fn prb_hz(grid: &Grid) -> f64 {
     f64::from(SUBCARRIERS_PER_PRB) * grid.scs_hz
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wider_vectors_give_the_same_bits() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let grid = Grid {
+            carrier_hz: 3.6e9,
+            scs_hz: 30e3,
+            prb: 273,
+        };
+        let rays = [0.0, 60e-9, 150e-9, 310e-9, 1e-6].map(|delay_s| Ray {
+            delay_s,
+            specular_power: 0.1,
+            diffuse_power: 0.1,
+        });
+        let drawn = DrawnTaps::new(&rays, &grid, 1e4, &Streams::new(7));
+        for step in 0..1000 {
+            let distance_m = f64::from(step) * 0.37;
+            let phases = &drawn.groups.phases;
+            // SAFETY: this processor has AVX2.
+            let wide = unsafe { powers_with_avx2(&drawn.taps, phases, distance_m) };
+            let narrow = powers(&drawn.taps, phases, distance_m);
+            assert_eq!(wide.map(f64::to_bits), narrow.map(f64::to_bits));
+        }
+    }
+}
