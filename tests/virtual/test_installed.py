@@ -198,7 +198,7 @@ def test_a_run_and_its_tables(installed: Installed) -> None:
     )  # fmt: skip
     if revision.returncode == 0:
         assert software["git_revision"] == revision.stdout.strip()
-    installed.says("ddu", "analyze", run)
+    installed.says("ddu", "analyze", "--no-report", run)  # The run has its report.
     assert json.loads((run / "summary.json").read_text())["throughput_bps"] > 1e6
     assert "tcp_goodput_bps" in installed.says("ddu", "schema")
     inside = next(installed.bin.parent.glob("lib/python*/site-packages"))
@@ -212,7 +212,7 @@ def test_a_source_of_the_project_runs(installed: Installed, cc: str) -> None:
     # A module needs more than the kernel that comes in a wheel.
     environment = {"CCU_KERNEL": str(KERNEL)} if cc.endswith(".c") else {}
     ran = installed.run(
-        "ccu", "run", "--testbed", "virtual", "--cc", cc, "--prb", "24",
+        "ccu", "run", "--no-report", "--testbed", "virtual", "--cc", cc, "--prb", "24",
         "--scenario", "static", "--duration", "2s", "--output", cc, **environment,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
