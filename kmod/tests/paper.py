@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import exp, floor, sqrt
 from statistics import NormalDist
 
-MIN_CWND = 4.0
 MU_LIMIT = 8.0
 
 

@@ -26,8 +26,6 @@ THEME = {INK: "@ink", MUTED: "@muted", GRID: "@line", RADIO: "@radio",
 
 _OTHERS = ("#7a5195", "#8c6d31", "#1f77b4", "#17becf", "#bc5090", "#637939")
 
-VERDICT = {"valid": "#00704f", "degraded": "#9a5b00", "invalid": "#b3261e"}
-
 
 def colour_of(cc: str) -> str:
     """Return the colour of a congestion control; the same in every run, figure and dashboard."""
