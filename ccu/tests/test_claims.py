@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from ccu.campaigns import definition
@@ -26,8 +27,9 @@ def test_every_campaign_of_a_paper_has_claims_and_every_claim_a_campaign() -> No
 
 
 def test_the_full_profile_has_all_points_that_a_check_compares() -> None:
+    read = cache(lambda name: definition.read(definition.locate(name), "full"))
     for name, claim, check in checks_of(PAPERS):
-        campaign = definition.read(definition.locate(name), "full")
+        campaign = read(name)
         points = [dict(point) for point in campaign.points]
         for levels in _compared(check, {k: list(v) for k, v in campaign.factors.items()}):
             there = any(_has(point, levels) for point in points)
