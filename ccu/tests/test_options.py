@@ -157,6 +157,15 @@ def test_help_imports_no_driver_and_no_model() -> None:
     assert not {"pydantic", "yaml", "pyroute2", "ccu.testbeds"} & set(eval(printed.stdout))
 
 
+def test_campaigns_begin_without_pandas() -> None:
+    """It is most of what a command would import that starts runs in other processes."""
+    code = "import sys; import ccu.cli.campaign, ccu.cli.worker; print([m for m in sys.modules])"
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"pandas", "numpy", "pyarrow"} & set(eval(printed.stdout))
+
+
 def test_planning_a_field_campaign_executes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from ddu.campaign.definition import Keep
 from ddu.run.durable import sweep, sync_tree
 from ddu.run.integrity import described
 from ddu.run.manifest import read_content, write_manifest
+from ddu.tables.results import is_whole
 
 _LESS = get_args(Keep)
 
@@ -40,8 +41,6 @@ def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     if content.get("status") != "finished":
         return None
     level = level_of(content)
-    from ddu.tables.results import is_whole
-
     if level == "raw" != keep and not is_whole(run):
         began_s = time.monotonic()
         answer = analyst.analyze(run)

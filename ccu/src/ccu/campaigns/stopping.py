@@ -9,6 +9,7 @@ from pathlib import Path
 from ccu.campaigns.analyst import Analyst
 from ddu.campaign.definition import StopRule
 from ddu.console.problems import refusal
+from ddu.tables.results import is_analysed, read_summary
 
 
 def enough(rule: StopRule, values: Sequence[float]) -> bool:
@@ -30,7 +31,6 @@ def metric(run: Path, name: str) -> float | None:
     """
     from ddu.campaign.metrics import flat, names
     from ddu.metrics.catalogue import PER_FLOW
-    from ddu.tables.results import is_analysed, read_summary
 
     if not is_analysed(run):
         with Analyst() as analyst:

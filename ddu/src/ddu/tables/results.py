@@ -12,17 +12,16 @@ import io
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from ddu.console.input_file import read_json
 from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput
 from ddu.run.integrity import KEY, damages, files_of, is_intact
 from ddu.run.manifest import read_manifest
+
+if TYPE_CHECKING:  # `ccu campaign` starts without it
+    import pandas as pd
 
 SUMMARY = "summary.json"
 
@@ -60,6 +59,9 @@ def read_table(run: Path, table: str, columns: Sequence[str] | None = None) -> p
     Raises TableMissing, or UnreadableInput if the table is not one of the analysis that wrote
     summary.json. Results that are older than their digests are read as they are.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     name = f"tables/{table}.parquet"
     files = files_of(_record(run)) if is_analysed(run) else None
     try:
