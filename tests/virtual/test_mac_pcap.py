@@ -122,22 +122,27 @@ def test_packets_have_one_number_each_without_a_gap(experiments: Runs) -> None:
 
 
 def numbers_in_cells(run: Path) -> dict[str, list[list[tuple[int, int]]]]:
-    """Return, for each direction and then for each cell that served the UE, the numbers of RLC and
-    PDCP of the packets that arrived whole, in order."""
+    """Return those of each cell that served the UE."""
     changes = [one["utc_ns"] for one in events(run, "handover_complete")]
     assert len(changes) == len(HANDOVERS)
+    return numbers_between(changes, run)
+
+
+def numbers_between(changes: list[int], run: Path) -> dict[str, list[list[tuple[int, int]]]]:
+    """Return, for each direction and then for each time between changes, the numbers of RLC and
+    PDCP of the packets that arrived whole, in order."""
     table = blocks(run / "raw" / "mac.pcap")
     assert set(table["expert"]) == {""}
     numbers: dict[str, list[list[tuple[int, int]]]] = {
         direction: [[] for _ in range(len(changes) + 1)] for direction in DIRECTIONS.values()
     }
     for _, block in table.iterrows():
-        cell = sum(change <= block["at_ns"] for change in changes)
+        period = sum(change <= block["at_ns"] for change in changes)
         kinds = zip(block["number"], block["segmentation"], strict=True)
         whole = [number for number, kind in kinds if kind == _WHOLE]
         # Before them may be the number of a packet that was put together of its segments.
         pdcp = block["pdcp_number"][len(block["pdcp_number"]) - len(whole) :]
-        numbers[DIRECTIONS[block["direction"]]][cell] += zip(whole, pdcp, strict=True)
+        numbers[DIRECTIONS[block["direction"]]][period] += zip(whole, pdcp, strict=True)
     return numbers
 
 
@@ -169,6 +174,27 @@ def test_in_unacknowledged_mode_both_count_from_0(kernel: Path, tmp_path: Path) 
         for pairs in cells:
             assert all(of_rlc == of_pdcp for of_rlc, of_pdcp in pairs), direction
             assert min(pairs)[0] < FEW, direction
+
+
+def test_after_rrc_idle_both_count_from_0(experiments: Runs, tmp_path: Path) -> None:
+    """The bearers are released with the connection (TS 38.331 clause 5.3.11)."""
+    sleep = tmp_path / "idle.yaml"
+    sleep.write_text(
+        "summary: RRC_IDLE after 0.3 s\nsources: [chosen]\n"
+        "radio: {rrc: {idle: {after_s: 0.3, setup_ms: 50}}}\n"
+    )
+    run = experiments(
+        "--flows", "cubic@0,cubic@2", "--traffic", "tcp:300kB", "--dl", "--scenario", "static",
+        "--rlc", "am", "--prb", "24", "--drx", str(sleep), "--duration", "4s", "--mac-pcap",
+    )  # fmt: skip
+    states = events(run, "rrc_state")
+    connected = [one["utc_ns"] for one in states if one["state"] == "connected"]
+    for direction, connections in numbers_between(connected, run).items():
+        used = [pairs for pairs in connections if pairs]
+        assert len(used) >= 2, direction
+        for pairs in used:
+            assert all(of_rlc == of_pdcp for of_rlc, of_pdcp in pairs), direction
+            assert min(pairs)[0] < FEW < len(pairs), direction
 
 
 def test_without_the_option_nothing_is_written_and_packets_are_the_same(experiments: Runs) -> None:

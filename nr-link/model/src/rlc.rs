@@ -139,8 +139,9 @@ pub(crate) struct Rlc<T> {
     reassembly: Reassembly,
     /// The account of how the stream crossed the radio, of a link that explains delays.
     transit: Option<Box<Transit>>,
-    /// The number of packets that have left.
+    /// The number of packets that have left, and had when the bearer was established.
     left: u64,
+    left_before: u64,
     /// Polling and status reports, where they are configured; without, the sender knows of each loss.
     reporting: Option<Box<StatusReporting>>,
 }
@@ -168,6 +169,7 @@ impl<T> Rlc<T> {
             reassembly: Reassembly::default(),
             transit: None,
             left: 0,
+            left_before: 0,
         }
     }
 
@@ -382,7 +384,11 @@ impl<T> Rlc<T> {
             Segment {
                 number,
                 // "For UM DRBs, set TX_NEXT to the initial value" (TS 38.323 clause 5.1.2), as RLC does.
-                pdcp_number: if is_acknowledged { since_start } else { number },
+                pdcp_number: if is_acknowledged {
+                    since_start - self.left_before
+                } else {
+                    number
+                },
                 offset: (from - start) as u32,
                 bytes: (end.min(span.end) - from) as u32,
                 is_last: end <= span.end,
@@ -594,6 +600,13 @@ impl<T> Rlc<T> {
             self.sent[index].number = self.next_number;
             self.next_number += 1;
         }
+    }
+
+    /// Numbers from 0 what is yet to be sent, as the entities of RLC and PDCP of a new bearer do. Nothing may be on its way.
+    pub fn establish(&mut self) {
+        debug_assert!(self.is_idle());
+        self.next_number = 0;
+        self.left_before = self.left;
     }
 
     fn retransmit_lacking(

@@ -223,7 +223,13 @@ impl<T> Ue<T> {
                 dl: moves || !self.dl.rlc.is_idle(),
                 ul: !self.ul.rlc.is_idle(),
             };
+            let before = activity.state();
             activity.advance(now, waiting, |at, change| log(at, self.id, cell, change));
+            if activity.state() == RrcState::Idle && before != RrcState::Idle {
+                // "Release of the RLC entity, ... and the associated PDCP entity": TS 38.331 clause 5.3.11.
+                self.dl.rlc.establish();
+                self.ul.rlc.establish();
+            }
         }
     }
 
