@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -19,6 +20,7 @@ from testsupport.virtual_time import PROGRAM, become, give, prepare
 STRANGER = 54_321
 PLACES = ("/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/tmp", "/var/tmp")
 INSTANTS = 10
+STARTS, LAST_START_S = 80, 0.01
 FLOW = {"direction": "dl", "duration_s": 1000}
 PLAN = {
     "flows": [{**FLOW, "cc": "reminis"}, {**FLOW, "cc": "cubic", "direction": "ul"}],
@@ -98,3 +100,32 @@ def test_killed_at_any_instant_it_leaves_nothing(kernel: Path, tmp_path: Path) -
         assert files_of(STRANGER) == before[1], at
         assert list(home.iterdir()) == [], at
     assert with_kernel > INSTANTS / 2, "most were killed before the kernel had started"
+
+
+def test_a_kernel_killed_as_it_starts_leaves_no_process_of_its_own(kernel: Path) -> None:
+    # It tries ptrace on children first; one that it has just made must not outlive it.
+    name = f"nr_link_test={os.getpid()}"
+    for n in range(STARTS):
+        started = subprocess.Popen(
+            [kernel, "mem=64M", "quiet", "con=null", "con0=null,fd:1", "uml_dir=/tmp/", name],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(n * LAST_START_S / STARTS)
+        started.kill()
+        started.wait()
+    patience = time.monotonic() + 60
+    while (left := named(name)) and time.monotonic() < patience:
+        time.sleep(0.02)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
+
+
+def named(argument: str) -> list[int]:
+    """Return the processes whose command line has an argument."""
+    pids = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # It has just ended.
+            if argument.encode() in file.read_bytes().split(b"\0"):
+                pids.append(int(file.parent.name))
+    return pids
