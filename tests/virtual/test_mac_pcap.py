@@ -122,7 +122,7 @@ def test_packets_have_one_number_each_without_a_gap(experiments: Runs) -> None:
 
 
 def numbers_in_cells(run: Path) -> dict[str, list[list[tuple[int, int]]]]:
-    """Return those of each cell that served the UE."""
+    """Return `numbers_between` handovers: of each cell that served the UE."""
     changes = [one["utc_ns"] for one in events(run, "handover_complete")]
     assert len(changes) == len(HANDOVERS)
     return numbers_between(changes, run)

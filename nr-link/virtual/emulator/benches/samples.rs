@@ -3,8 +3,6 @@
 //!
 //! `cargo bench -p nr-link-channel-emulator` prints a JSON line for each case; nr-link/benchmarks/measure.py reads them.
 
-#![allow(clippy::disallowed_methods)] // tests compute independently
-
 #[path = "../../../benchmarks/processor_time.rs"]
 mod processor_time;
 
@@ -13,6 +11,7 @@ use std::path::Path;
 use nr_link_channel_emulator::{Air, Direction, Receiver, Sample, Scale, Start};
 use nr_link_model::channel::Channel;
 use nr_link_model::radio::Grid;
+use nr_link_model::radio::decibel::to_ratio;
 use nr_link_model::scenario::Scenario;
 use processor_time::calls_per_s;
 use serde_json::json;
@@ -51,7 +50,7 @@ struct Plain {
 impl Plain {
     fn new() -> Self {
         let taps = [(0, 0.0), (5, -6.0), (12, -10.0), (20, -14.0)];
-        let gain = |db: f64| (10_f64.powf(db / 20.0) / 2.0) as f32;
+        let gain = |db: f64| (to_ratio(db).sqrt() / 2.0) as f32;
         Self {
             taps: taps.map(|(delay, db)| (delay, [gain(db), -gain(db) / 2.0])),
             noise: (0..1 << 16)
