@@ -42,6 +42,10 @@ def test_the_aligned_table_has_the_means_of_the_parts(experiments: Runs) -> None
     for prefix in ("delay_", "delay_ack_"):
         names = [prefix + part.removeprefix("delay_").removesuffix("_ns") for part in parts]
         total = table[[f"{name}_ms" for name in names]].sum(axis=1, min_count=1)
+        of_role = [one for one in table if one.startswith(prefix) and one != "delay_ack_wait_ms"]
+        if prefix == "delay_":
+            of_role = [one for one in of_role if not one.startswith("delay_ack_")]
+        assert of_role == [f"{prefix}ms", *(f"{name}_ms" for name in names)]
         known = table[f"{prefix}ms"].notna()
         assert known.sum() > 100
         np.testing.assert_allclose(total[known], table[f"{prefix}ms"][known], rtol=1e-9)

@@ -51,7 +51,9 @@ def at(path: Path, t_s: float, most: int = 3) -> str:
     packets = _packets(run)
     distance = (packets["t_s"] - t_s).abs()
     near = packets.assign(distance=distance).sort_values("distance", kind="stable")
-    chosen = near.groupby(["flow", "role"], sort=True).head(most).sort_values("utc_ns")
+    chosen = (
+        near.groupby(["flow", "role"], sort=True, observed=True).head(most).sort_values("utc_ns")
+    )
     return _said(run, packets, chosen)
 
 
@@ -122,7 +124,7 @@ def _lines(run: Run, packets: pd.DataFrame, packet: Any) -> Iterator[str]:
 
 
 def _in_order(packets: pd.DataFrame) -> list[str]:
-    return [name for name in parts_of(packets) if name != "delay_ns"]
+    return [name for name in parts_of(packets.columns) if name != "delay_ns"]
 
 
 def _before(packets: pd.DataFrame, packet: Any) -> str:
@@ -130,7 +132,8 @@ def _before(packets: pd.DataFrame, packet: Any) -> str:
     received when it reached the queue."""
     reached = packet.utc_ns + packet.delay_sender_ns
     if packet.direction == "dl":
-        reached += packet.delay_line_ns + packet.delay_path_ns
+        # A real radio has no line before it.
+        reached += packet.get("delay_line_ns", 0) + packet.delay_path_ns
     sent = packets["utc_ns"] + packets["delay_ns"] - packets["delay_receiver_ns"]
     same = (packets["ue"] == packet.ue) & (packets["direction"] == packet.direction)
     # Of a burst that was sent at one instant, only those that left the link earlier are before it.

@@ -102,8 +102,10 @@ impl Part {
 pub type Parts = [Nanos; Part::ALL.len()];
 
 /// The account of one packet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Delays {
+    /// The packet at its sender, which the link takes as it is.
+    pub sent: Captured,
     /// When the packet entered the link.
     pub entered: Nanos,
     /// Its parts, in the order of [`Part::ALL`].
@@ -111,11 +113,11 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Makes the empty account of a packet that enters now.
-    pub fn new(entered: Nanos) -> Self {
+    /// Makes the empty account of a packet that its sender captured so.
+    pub fn of_captured(sent: Captured) -> Self {
         Self {
-            entered,
-            parts: Parts::default(),
+            sent,
+            ..Self::default()
         }
     }
 

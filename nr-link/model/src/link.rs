@@ -13,7 +13,7 @@ mod source;
 mod trace_driven;
 
 use crate::config::{Change, ResolvedConfig};
-use crate::delays::Delays;
+use crate::delays::Part;
 use crate::mac::pdu::MacPdu;
 use crate::packet::UePacket;
 use crate::path::CrossTotals;
@@ -79,6 +79,11 @@ impl<T> Link<T> {
         self.access.explain();
     }
 
+    /// Returns the parts that the delay of a packet of this link can have, in the order of [`Part::ALL`].
+    pub fn parts(&self) -> &'static [Part] {
+        self.access.parts()
+    }
+
     /// Records each transport block that arrives from now on, for [`Link::mac_pdus`].
     pub fn record_mac_pdus(&mut self) {
         self.access.record_pdus();
@@ -100,7 +105,9 @@ impl<T> Link<T> {
         self.run_to(now.saturating_sub(1));
         self.now = now;
         while self.change(now) {}
-        packet.delays = self.explains.then(|| Box::new(Delays::new(now)));
+        if self.explains {
+            packet.delays.get_or_insert_default().entered = now;
+        }
         let bytes = u64::from(packet.bytes);
         match from {
             Port::Core { ue } => {

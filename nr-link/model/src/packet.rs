@@ -41,7 +41,7 @@ pub struct Packet<T> {
     pub ecn: Ecn,
     /// Data of the caller, for example the packet itself.
     pub payload: T,
-    /// The account of its delay, of a link that explains delays.
+    /// The account of its delay, of a link that explains delays. A caller who knows where the packet was captured begins it.
     pub delays: Option<Box<Delays>>,
 }
 

@@ -7,8 +7,8 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use nr_link_model::Delivery;
 use nr_link_model::delays::{Captured, Row, header};
+use nr_link_model::{Delivery, Part};
 
 use crate::burst::Segment;
 
@@ -20,21 +20,23 @@ const BUFFER_BYTES: usize = 1 << 16;
 pub struct Explained {
     file: BufWriter<File>,
     path: PathBuf,
+    parts: &'static [Part],
     rows: u64,
     /// The first error of a row, which [`Explained::check`] returns: packets go first.
     failed: Option<io::Error>,
 }
 
 impl Explained {
-    /// Creates the file, or truncates it.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// Creates the file, or truncates it, for a link whose packets can have these parts.
+    pub fn create(path: &Path, parts: &'static [Part]) -> Result<Self> {
         let file = File::create(path).with_context(|| cannot_write(path))?;
         let mut file = BufWriter::with_capacity(BUFFER_BYTES, file);
-        file.write_all(&header(0))
+        file.write_all(&header(parts, 0))
             .with_context(|| cannot_write(path))?;
         Ok(Self {
             file,
             path: path.into(),
+            parts,
             rows: 0,
             failed: None,
         })
@@ -46,7 +48,6 @@ impl Explained {
             return;
         };
         let row = Row {
-            sent: Captured::default(),
             received: Captured::default(),
             left: delivery.due,
             ip_bytes: delivery.packet.bytes,
@@ -55,7 +56,7 @@ impl Explained {
             direction: delivery.to.direction(),
             delays,
         };
-        match row.write(start_utc_ns, &mut self.file) {
+        match row.write(self.parts, start_utc_ns, &mut self.file) {
             Ok(()) => self.rows += 1,
             Err(error) => self.failed = self.failed.take().or(Some(error)),
         }
@@ -74,7 +75,7 @@ impl Explained {
         self.check()?;
         self.file
             .seek(SeekFrom::Start(0))
-            .and_then(|_| self.file.write_all(&header(self.rows)))
+            .and_then(|_| self.file.write_all(&header(self.parts, self.rows)))
             .and_then(|()| self.file.flush())
             .with_context(|| cannot_write(&self.path))
     }

@@ -95,7 +95,8 @@ impl Session {
             waker.add(tun, number)?;
         }
         let output = Output::create(&config.output, &link.csv_header())?;
-        let explained = config.output.delays.as_deref().map(Explained::create);
+        let delays = config.output.delays.as_deref();
+        let explained = delays.map(|path| Explained::create(path, link.parts()));
         let explained = explained.transpose()?;
         if explained.is_some() {
             link.explain();

@@ -8,11 +8,41 @@ shifted to its own first sample.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from ddu.schema.arrays import Float, Int
+from ddu.schema.arrays import Bool, Float, Int
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Observations, each in its bin."""
+
+    index: Int
+    """The bin of each observation that is in one."""
+    inside: Bool
+    """Of each observation: whether it is in a bin."""
+    count: int
+    """The number of bins."""
+
+    @cached_property
+    def counts(self) -> Float:
+        """Observations in each bin."""
+        return np.bincount(self.index, minlength=self.count).astype(np.float64)
+
+    def sums(self, values: npt.NDArray[np.generic]) -> Float:
+        """Sum of a value of the observations in each bin; 0 where there were none."""
+        weights = values[self.inside].astype(np.float64)
+        return np.bincount(self.index, weights, minlength=self.count).astype(np.float64)
+
+    def means(self, values: Float) -> Float:
+        """Mean of a value of the observations in each bin; NaN (null) where there were none."""
+        if not values.any():
+            return np.where(self.counts > 0, 0.0, np.nan)
+        with np.errstate(invalid="ignore"):
+            return self.sums(values) / self.counts
 
 
 @dataclass(frozen=True)
@@ -35,15 +65,18 @@ class Bins:
     def width_s(self) -> float:
         return self.width_ns / 1e9
 
-    def sums(self, utc_ns: Int, values: npt.NDArray[np.generic]) -> Float:
-        """Sum of the values observed in each bin; 0 where there were none."""
+    def place(self, utc_ns: Int) -> Placed:
+        """Return the bins of observations at these times, for several values of each."""
         index = (utc_ns - self.start_utc_ns) // self.width_ns
         inside = (index >= 0) & (index < self.count)
-        weights = values[inside].astype(np.float64)
-        return np.bincount(index[inside], weights, minlength=self.count).astype(np.float64)
+        return Placed(index[inside], inside, self.count)
+
+    def sums(self, utc_ns: Int, values: npt.NDArray[np.generic]) -> Float:
+        """Sum of the values observed in each bin; 0 where there were none."""
+        return self.place(utc_ns).sums(values)
 
     def counts(self, utc_ns: Int) -> Float:
-        return self.sums(utc_ns, np.ones(len(utc_ns)))
+        return self.place(utc_ns).counts
 
     def rates_bps(self, utc_ns: Int, size_bytes: npt.NDArray[np.generic]) -> Float:
         """Bits per second in each bin, whatever the bin's width."""
@@ -51,16 +84,14 @@ class Bins:
 
     def means(self, utc_ns: Int, values: Float) -> Float:
         """Mean of the values observed in each bin; NaN (null) where there were none."""
-        with np.errstate(invalid="ignore"):
-            return self.sums(utc_ns, values) / self.counts(utc_ns)
+        return self.place(utc_ns).means(values)
 
     def percentiles(self, utc_ns: Int, values: Float, percent: float) -> Float:
         """Nearest-rank percentile of the values observed in each bin; NaN where there were none."""
-        index = (utc_ns - self.start_utc_ns) // self.width_ns
-        inside = (index >= 0) & (index < self.count)
-        index, values = index[inside], values[inside]
-        order = np.lexsort((values, index))
-        sizes = np.bincount(index, minlength=self.count)
+        placed = self.place(utc_ns)
+        values = values[placed.inside]
+        order = np.lexsort((values, placed.index))
+        sizes = placed.counts.astype(np.int64)
         first = np.cumsum(sizes) - sizes
         rank = np.ceil(sizes * percent / 100).astype(np.int64) - 1
         result = np.full(self.count, np.nan)

@@ -8,66 +8,97 @@ packet's entry to its leaving. What is before and after is the hosts': `sender` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ddu.flows.observe import ObservedFlow
 from ddu.readers.delays import parts_of
 from ddu.readers.packets.segments import Acks, Segments
-from ddu.schema.arrays import Int
+from ddu.schema.arrays import Columns, Int
 
 DATA, ACK = "data", "ack"
+_ROLES = (DATA, ACK)
+_DIRECTIONS = ("dl", "ul")
 _NEAR_NS = 20_000_000
 """The longest time between a packet at a host and in the link, in real time. The link's clock reads
 arrivals up to 0.1 ms early, as docs/nr-link.md says."""
 _EARLY_NS = 200_000
-_KEPT = ["ue", "ip_bytes", "seq", "ack", "sent_frame", "received_frame"]
+_KEPT = ("ue", "ip_bytes", "seq", "ack", "sent_frame", "received_frame")
 
 
-def explained_packets(rows: pd.DataFrame, flows: Sequence[ObservedFlow]) -> pd.DataFrame:
+@dataclass(frozen=True)
+class _Chosen:
+    """Rows of the link's account by their numbers, and when the hosts captured each."""
+
+    row: Int
+    sent_utc_ns: Int
+    received_utc_ns: Int
+
+
+def explained_packets(link: Columns, flows: Sequence[ObservedFlow]) -> pd.DataFrame:
     """Return a row for each packet of the flows, data and ACKs, that both hosts captured.
 
-    `rows`: those of `read_delays`. Columns: `utc_ns` and `received_utc_ns`, when the hosts captured
-    it; `flow`, `role`, `direction`, `ue`; its header's `ip_bytes`, `seq`, `ack`; its numbers in the
-    captures, 0 if they are not known; `delay_ns`, and the parts that add up to it.
+    `link`: the columns of `read_delays`. Those of the table: `utc_ns` and `received_utc_ns`, when
+    the hosts captured it; `flow`, `role`, `direction`, `ue`; its header's `ip_bytes`, `seq`, `ack`;
+    its numbers in the captures, 0 if they are not known; `delay_ns`, and the parts that add up to
+    it.
     """
-    own = [_of_flow(rows, flow, role) for flow in flows for role in (DATA, ACK)]
-    packets = pd.concat(own, ignore_index=True)
-    return packets.sort_values("utc_ns", kind="stable", ignore_index=True)
+    wanted = [(flow, role) for flow in range(len(flows)) for role in range(len(_ROLES))]
+    chosen = [_of_flow(link, flows[flow], _ROLES[role]) for flow, role in wanted]
+    sent = np.concatenate([one.sent_utc_ns for one in chosen])
+    order = np.argsort(sent, kind="stable")
+    sent = sent[order]
+    received = np.concatenate([one.received_utc_ns for one in chosen])[order]
+    row = np.concatenate([one.row for one in chosen])[order]
+    sizes = [len(one.row) for one in chosen]
+    of_flow = np.repeat([flow for flow, _ in wanted], sizes)[order]
+    of_role = np.repeat([role for _, role in wanted], sizes)[order]
+    nothing = np.zeros(len(row), dtype=np.int64)
+    columns = {
+        "utc_ns": sent,
+        "received_utc_ns": received,
+        "flow": _words(of_flow, [flow.flow.id for flow in flows]),
+        "role": _words(of_role, _ROLES),
+        "direction": _words(link["direction"][row].astype(np.int8), _DIRECTIONS),
+        **{name: link[name][row] for name in _KEPT},
+        "delay_ns": received - sent,
+        "delay_sender_ns": link["entered_utc_ns"][row] - sent,
+        **{name: _taken(link[name], row, nothing) for name in parts_of(link)},
+        "delay_receiver_ns": received - link["left_utc_ns"][row],
+    }
+    return pd.DataFrame(columns, copy=False)
 
 
-def _of_flow(rows: pd.DataFrame, flow: ObservedFlow, role: str) -> pd.DataFrame:
+def _taken(part: npt.NDArray[np.uint64], row: Int, nothing: Int) -> Int:
+    """Return a part of these rows: `nothing` of the many that no packet of the run has."""
+    return part[row].view(np.int64) if part.any() else nothing
+
+
+def _words(codes: Any, words: Sequence[str]) -> pd.Categorical:
+    """Return a column of a few words, each by its number in `words`."""
+    return pd.Categorical.from_codes(codes, pd.Index(words))
+
+
+def _of_flow(link: Columns, flow: ObservedFlow, role: str) -> _Chosen:
     declared = flow.flow
     sport, dport = declared.sender.port, declared.receiver.port
     if role == ACK:
         sport, dport = dport, sport
     is_uplink = (declared.direction == "ul") == (role == DATA)
-    mine = rows[
-        (rows["sport"] == sport) & (rows["dport"] == dport) & (rows["ue"] == declared.ue)
-        & (rows["direction"] == is_uplink)
-    ]  # fmt: skip
-    if len(mine) and not mine["sent_utc_ns"].iloc[0]:
-        mine = _in_captures(mine, flow, role)
-    parts = parts_of(rows)
-    sent, received = mine["sent_utc_ns"].to_numpy(), mine["received_utc_ns"].to_numpy()
-    columns = {
-        "utc_ns": sent,
-        "received_utc_ns": received,
-        "flow": declared.id,
-        "role": role,
-        "direction": "ul" if is_uplink else "dl",
-        **{name: mine[name].to_numpy() for name in _KEPT},
-        "delay_ns": received - sent,
-        "delay_sender_ns": mine["entered_utc_ns"].to_numpy() - sent,
-        **{name: mine[name].to_numpy().astype(np.int64) for name in parts},
-        "delay_receiver_ns": received - mine["left_utc_ns"].to_numpy(),
-    }
-    return pd.DataFrame(columns)
+    row = np.flatnonzero(
+        (link["sport"] == sport) & (link["dport"] == dport) & (link["ue"] == declared.ue)
+        & (link["direction"] == is_uplink)
+    )  # fmt: skip
+    if len(row) and not link["sent_utc_ns"][row[0]]:
+        return _in_captures(link, row, flow, role)
+    return _Chosen(row, link["sent_utc_ns"][row], link["received_utc_ns"][row])
 
 
-def _in_captures(rows: pd.DataFrame, flow: ObservedFlow, role: str) -> pd.DataFrame:
+def _in_captures(link: Columns, row: Int, flow: ObservedFlow, role: str) -> _Chosen:
     """Return the rows of a link that knows no captures, with the times of the captures' packets.
 
     A segment is known by its sequence number, an ACK by the number that it acknowledges; of several
@@ -78,45 +109,45 @@ def _in_captures(rows: pd.DataFrame, flow: ObservedFlow, role: str) -> pd.DataFr
     else:
         sent, received, key = _acks(flow.receiver_acks), _acks(flow.acks), "ack"
     if not len(sent) or not len(received):
-        return rows.iloc[:0]
-    rows = rows.assign(number=(rows[key].to_numpy().astype(np.int64) - _origin(rows, sent, key)))
-    rows = _nearest(rows, sent, "entered_utc_ns", "sent_utc_ns", "backward")
-    rows = _nearest(rows, received, "left_utc_ns", "received_utc_ns", "forward")
-    return rows[(rows["sent_utc_ns"] > 0) & (rows["received_utc_ns"] > 0)]
+        return _Chosen(row[:0], row[:0], row[:0])
+    entered, left = link["entered_utc_ns"][row], link["left_utc_ns"][row]
+    number = link[key][row].astype(np.int64)
+    number -= _origin(number, entered, sent)
+    sent_ns = _nearest(number, entered, sent, "backward")
+    received_ns = _nearest(number, left, received, "forward")
+    known = (sent_ns > 0) & (received_ns > 0)
+    return _Chosen(row[known], sent_ns[known], received_ns[known])
 
 
-def _origin(rows: pd.DataFrame, captured: pd.DataFrame, key: str) -> int:
+def _origin(number: Int, entered_utc_ns: Int, captured: pd.DataFrame) -> int:
     """Return what the link's numbers are ahead of the capture's, modulo 2³².
 
     The most frequent distance between a row and the packet that was sent just before it.
     """
-    at = np.searchsorted(captured["utc_ns"], rows["entered_utc_ns"] + _EARLY_NS) - 1
+    at = np.searchsorted(captured["utc_ns"], entered_utc_ns + _EARLY_NS) - 1
     known = at >= 0
-    ahead = rows[key].to_numpy().astype(np.int64)[known] - captured["number"].to_numpy()[at[known]]
+    ahead = number[known] - captured["number"].to_numpy()[at[known]]
     values, counts = np.unique(ahead % 2**32, return_counts=True)
     return int(values[np.argmax(counts)]) if len(values) else 0
 
 
 def _nearest(
-    rows: pd.DataFrame,
-    captured: pd.DataFrame,
-    by: str,
-    into: str,
-    direction: Literal["backward", "forward"],
-) -> pd.DataFrame:
+    number: Int, utc_ns: Int, captured: pd.DataFrame, direction: Literal["backward", "forward"]
+) -> Int:
+    """Return when the nearest packet of each number was captured, 0 where there is none."""
     shift = _EARLY_NS if direction == "backward" else -_EARLY_NS
-    left = pd.DataFrame({"at": rows[by].to_numpy() + shift, "number": rows["number"] % 2**32})
-    left = left.assign(row=np.arange(len(rows))).sort_values("at", kind="stable")
+    left = pd.DataFrame({"at": utc_ns + shift, "number": number % 2**32})
+    left = left.assign(row=np.arange(len(number))).sort_values("at", kind="stable")
     right = captured.assign(number=captured["number"] % 2**32)
     joined = pd.merge_asof(
         left, right.rename(columns={"utc_ns": "capture_ns"}).assign(at=right["utc_ns"]), on="at",
         by="number", direction=direction, tolerance=_NEAR_NS,
     )  # fmt: skip
-    captured_ns = np.zeros(len(rows), dtype=np.int64)
+    captured_ns = np.zeros(len(number), dtype=np.int64)
     captured_ns[joined["row"].to_numpy()] = (
         joined["capture_ns"].fillna(0).to_numpy().astype(np.int64)
     )
-    return rows.assign(**{into: captured_ns})
+    return captured_ns
 
 
 def _segments(captured: Segments) -> pd.DataFrame:

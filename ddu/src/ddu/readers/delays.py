@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
-import pandas as pd
 from numpy.lib import format as npy
 
 from ddu.errors import UnreadableInput
+from ddu.schema.arrays import Columns
 
 FILE = "delays.npy"
+_ROWS_AT_ONCE = 4096
 _NEEDED = {
     *("sent_utc_ns", "received_utc_ns", "entered_utc_ns", "left_utc_ns", "sent_frame"),
     *("received_frame", "ip_bytes", "seq", "ack", "sport", "dport", "ue", "direction", "protocol"),
@@ -22,9 +25,9 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class LinkDelays:
-    """A row for each packet that left the link, in that order."""
+    """The packets that left the link, in that order."""
 
-    table: pd.DataFrame
+    columns: Columns
     truncated_at: int | None
     """Byte offset of a row that the file's end cuts off, or None."""
 
@@ -40,17 +43,26 @@ def read_delays(raw: Path) -> LinkDelays | None:
             _, _, dtype = npy.read_array_header_1_0(opened)
             begins = opened.tell()
             rest = os.fstat(opened.fileno()).st_size - begins
-            rows = np.fromfile(opened, dtype, count=rest // dtype.itemsize)
+            columns = _columns(opened, dtype, rest // dtype.itemsize)
     except (OSError, ValueError) as error:
         raise UnreadableInput(file, f"not an array of delays ({error})", "repeat the run") from None
-    if missing := _NEEDED - {*(dtype.names or ())}:
+    if missing := _NEEDED - {*columns}:
         rule = f"it has no {', '.join(sorted(missing))}"
         raise UnreadableInput(file, rule, "use the version that recorded it")
     cut = None if rest % dtype.itemsize == 0 else begins + rest - rest % dtype.itemsize
-    table = pd.DataFrame({name: rows[name] for name in dtype.names or ()})
-    return LinkDelays(table, cut)
+    return LinkDelays(columns, cut)
 
 
-def parts_of(table: pd.DataFrame) -> list[str]:
-    """Return the columns that are parts of a delay, in the link's order."""
-    return [name for name in table.columns if name.startswith("delay_") and name.endswith("_ns")]
+def _columns(file: BinaryIO, dtype: np.dtype[np.void], count: int) -> Columns:
+    """Read `count` rows, some at a time, so that each column's values are still in the cache."""
+    columns = {name: np.empty(count, dtype[name]) for name in dtype.names or ()}
+    for start in range(0, count, _ROWS_AT_ONCE):
+        rows = np.fromfile(file, dtype, count=min(_ROWS_AT_ONCE, count - start))
+        for name, column in columns.items():
+            column[start : start + len(rows)] = rows[name]
+    return columns
+
+
+def parts_of(columns: Iterable[str]) -> list[str]:
+    """Return those of the columns that are parts of a delay, in the link's order."""
+    return [name for name in columns if name.startswith("delay_") and name.endswith("_ns")]

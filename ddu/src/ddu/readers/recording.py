@@ -29,6 +29,7 @@ from ddu.readers.qlog import read_quic_logs
 from ddu.readers.sockets import read_sockets
 from ddu.readers.table_logs import read_table_logs
 from ddu.run.manifest import CcTrace, Manifest, SocketSamples, Source
+from ddu.schema.arrays import Columns
 
 INTERVAL = ("utc_ns", "duration_ns")
 _IP_TCP_HEADERS = {4: 40, 6: 60}
@@ -60,7 +61,7 @@ class Recording:
     cc_traces: Mapping[str, pd.DataFrame]
     """The traces by congestion control."""
     sockets: tuple[Sockets, ...]
-    delays: pd.DataFrame | None
+    delays: Columns | None
     """The link's account of each packet's delay."""
     iperf3: SourceTable | None
     radio_events: pd.DataFrame | None
@@ -200,12 +201,12 @@ class _Files:
             return {}
         return content if isinstance(content, dict) else {}
 
-    def delays(self) -> pd.DataFrame | None:
+    def delays(self) -> Columns | None:
         read: LinkDelays | None = self._without_columns(lambda: read_delays(self._path / "raw"))
         if read is None:
             return None
         self._note_cut(self._path / "raw" / DELAYS, read.truncated_at)
-        return read.table
+        return read.columns
 
     def _log(self, name: str, holds: str, source: str) -> LogTable | None:
         file = self._file(name)

@@ -19,13 +19,13 @@ _PREFIXES = {DATA: "delay_", ACK: "delay_ack_"}
 def delays_on_bins(packets: pd.DataFrame, flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
     """Return the mean of each part over the packets received in each bin, ms; null without any."""
     columns = {}
+    of_flow = (packets["flow"] == flow.flow.id).to_numpy()
     for role, prefix in _PREFIXES.items():
-        rows = packets[(packets["flow"] == flow.flow.id) & (packets["role"] == role)]
-        at = rows["received_utc_ns"].to_numpy()
-        columns[f"{prefix}ms"] = bins.means(at, rows["delay_ns"].to_numpy() / 1e6)
-        for part in parts_of(rows):
-            name = part.removeprefix("delay_").removesuffix("_ns")
-            columns[f"{prefix}{name}_ms"] = bins.means(at, rows[part].to_numpy() / 1e6)
+        rows = np.flatnonzero(of_flow & (packets["role"] == role).to_numpy())
+        placed = bins.place(packets["received_utc_ns"].to_numpy()[rows])
+        for part in parts_of(packets.columns):
+            name = prefix + part.removeprefix("delay_").removesuffix("ns") + "ms"
+            columns[name] = placed.means(packets[part].to_numpy()[rows] / 1e6)
     wait = ack_wait(flow)
     columns["delay_ack_wait_ms"] = bins.means(wait.utc_ns, wait.value_ms)
     return pd.DataFrame(columns)

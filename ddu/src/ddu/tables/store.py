@@ -65,9 +65,26 @@ def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:
     if "alignment" in table.attrs:
         alignment = {b"ddu.alignment": json.dumps(table.attrs["alignment"]).encode()}
         arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **alignment})
-    pyarrow.parquet.write_table(arrow, directory / f"{name}.parquet", compression="zstd")
-    if name not in NOT_FOR_PEOPLE:
+    of_packets = name in NOT_FOR_PEOPLE
+    pyarrow.parquet.write_table(
+        arrow, directory / f"{name}.parquet", compression="zstd",
+        **(_by_differences(arrow.schema) if of_packets else {}),
+    )  # fmt: skip
+    if not of_packets:
         pyarrow.csv.write_csv(rounded(arrow, name), directory / f"{name}.csv")
+
+
+def _by_differences(schema: pa.Schema) -> dict[str, Any]:
+    """Return how to write integers as the differences of rows, which are small between packets: a
+    third of the bytes, and less time."""
+    encoding = {}
+    for field in schema:
+        if pa.types.is_integer(field.type):
+            encoding[field.name] = "DELTA_BINARY_PACKED"
+        elif pa.types.is_floating(field.type):
+            encoding[field.name] = "BYTE_STREAM_SPLIT"
+    words = [name for name in schema.names if name not in encoding]
+    return {"use_dictionary": words, "column_encoding": encoding}
 
 
 def rounded(table: pa.Table, name: str) -> pa.Table:

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::{Delays, Part};
 use crate::{Direction, Nanos, UeId};
 
-/// The columns before the parts: name and type.
+/// The columns before those of the parts that the link's packets can have: name and type.
 const COLUMNS: [(&str, &str); 14] = [
     ("sent_utc_ns", "<i8"),
     ("received_utc_ns", "<i8"),
@@ -26,7 +26,9 @@ const COLUMNS: [(&str, &str); 14] = [
 ];
 /// Bytes of the file before the first row.
 const HEADER_BYTES: usize = 1024;
-const ROW_BYTES: usize = 4 * 8 + 5 * 4 + 3 * 2 + 2 + 8 * Part::ALL.len();
+/// Bytes of a row before its parts.
+const PACKET_BYTES: usize = 4 * 8 + 5 * 4 + 3 * 2 + 2;
+const MOST_ROW_BYTES: usize = PACKET_BYTES + 8 * Part::ALL.len();
 
 /// The header fields by which a packet is known in captures; 0 where it has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,8 +90,6 @@ pub struct Captured {
 /// A packet that has left the link.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// The packet at its sender.
-    pub sent: Captured,
     /// The packet at its receiver.
     pub received: Captured,
     /// When it left the link.
@@ -107,19 +107,21 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Writes the row; the link's time 0 is `start_utc_ns`.
+    /// Writes the row, with a column for each of `parts`, which no other part may have; the link's time 0 is
+    /// `start_utc_ns`.
     ///
     /// # Errors
     /// The writer fails.
-    pub fn write(&self, start_utc_ns: i64, to: &mut impl Write) -> io::Result<()> {
+    pub fn write(&self, parts: &[Part], start_utc_ns: i64, to: &mut impl Write) -> io::Result<()> {
         let mut bytes = Bytes {
-            row: [0; ROW_BYTES],
+            row: [0; MOST_ROW_BYTES],
             length: 0,
         };
+        let Delays { sent, entered, .. } = *self.delays;
         let utc = |time: Nanos| (start_utc_ns + time as i64).to_le_bytes();
-        bytes.put(self.sent.utc_ns.to_le_bytes());
+        bytes.put(sent.utc_ns.to_le_bytes());
         bytes.put(self.received.utc_ns.to_le_bytes());
-        bytes.put(utc(self.delays.entered));
+        bytes.put(utc(entered));
         bytes.put(utc(self.left));
         let Identity {
             protocol,
@@ -128,29 +130,23 @@ impl Row<'_> {
             seq,
             ack,
         } = self.identity;
-        for number in [
-            self.sent.frame,
-            self.received.frame,
-            self.ip_bytes,
-            seq,
-            ack,
-        ] {
+        for number in [sent.frame, self.received.frame, self.ip_bytes, seq, ack] {
             bytes.put(number.to_le_bytes());
         }
         for number in [sport, dport, self.ue.0 as u16] {
             bytes.put(number.to_le_bytes());
         }
         bytes.put([u8::from(self.direction == Direction::Uplink), protocol]);
-        for part in self.delays.parts {
-            bytes.put(part.to_le_bytes());
+        for &part in parts {
+            bytes.put(self.delays.of(part).to_le_bytes());
         }
-        to.write_all(&bytes.row)
+        to.write_all(&bytes.row[..bytes.length])
     }
 }
 
 /// A row that is being put together.
 struct Bytes {
-    row: [u8; ROW_BYTES],
+    row: [u8; MOST_ROW_BYTES],
     length: usize,
 }
 
@@ -162,8 +158,10 @@ impl Bytes {
 }
 
 /// Returns the file's content before the first row, which has the same length for any number of `rows`.
-pub fn header(rows: u64) -> Vec<u8> {
-    let parts = Part::ALL
+///
+/// `parts`: those that the packets of the link can have.
+pub fn header(parts: &[Part], rows: u64) -> Vec<u8> {
+    let parts = parts
         .iter()
         .map(|part| (format!("delay_{}_ns", part.name()), "<u8"));
     let columns = COLUMNS.iter().map(|&(name, kind)| (name.to_owned(), kind));
@@ -189,13 +187,13 @@ mod tests {
     #[test]
     fn the_header_has_the_length_of_its_rows_and_itself() {
         for rows in [0, u64::MAX] {
-            let header = header(rows);
+            let header = header(&Part::ALL, rows);
             assert_eq!(header.len(), HEADER_BYTES);
             assert_eq!(header.last(), Some(&b'\n'));
         }
         let width = |kind: &str| kind[2..].parse::<usize>().unwrap();
         let columns: usize = COLUMNS.iter().map(|(_, kind)| width(kind)).sum();
-        assert_eq!(columns + 8 * Part::ALL.len(), ROW_BYTES);
+        assert_eq!(columns, PACKET_BYTES);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! The access link between gNB and UEs: radio, or driven by a capacity trace.
 
 use super::endpoints::Endpoints;
-use super::radio_access::RadioAccess;
+use super::radio_access::{self, RadioAccess};
 use super::source::{Source, UeRadio};
-use super::trace_driven::{STEP, TraceDriven};
+use super::trace_driven::{self, STEP, TraceDriven};
 use crate::config::{PerDirection, Queue, ResolvedConfig};
 use crate::counters::{Counters, Totals};
+use crate::delays::Part;
 use crate::ids::UeId;
 use crate::mac::lte_leg::LteLeg;
 use crate::mac::pdu::MacPdu;
@@ -79,6 +80,14 @@ impl<T> Access<T> {
         match self {
             Self::Radio(radio) => radio.explain(),
             Self::TraceDriven(trace) => trace.explain(),
+        }
+    }
+
+    /// Returns the parts that the delay of a packet can have.
+    pub fn parts(&self) -> &'static [Part] {
+        match self {
+            Self::Radio(_) => radio_access::PARTS,
+            Self::TraceDriven(_) => trace_driven::PARTS,
         }
     }
 

@@ -26,6 +26,14 @@ use crate::samples::MacSample;
 use crate::time::Slot;
 use crate::{Direction, Nanos, Packet};
 
+/// The parts of a packet's delay: all but that of a real radio, which states no reasons.
+pub(super) const PARTS: &[Part] = {
+    let [modelled @ .., Part::Radio] = &Part::ALL else {
+        panic!("Part::Radio is the last")
+    };
+    modelled
+};
+
 #[derive(Debug)]
 pub(super) struct RadioAccess<T> {
     pub(super) cell: Cell,

@@ -14,6 +14,8 @@ use crate::{Direction, Nanos, Packet};
 
 /// The time step that is counted in place of slots: Mahimahi's times are whole milliseconds.
 pub(super) const STEP: Nanos = 1_000_000;
+/// The parts of a packet's delay.
+pub(super) const PARTS: &[Part] = &[Part::Line, Part::Path, Part::Queue, Part::Service];
 
 #[derive(Debug)]
 pub(super) struct TraceDriven<T> {

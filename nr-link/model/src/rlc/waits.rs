@@ -75,13 +75,15 @@ impl Waits {
 
     /// Adds to the first packet of a queue for what it waited from `queued` to `now`.
     fn add<T>(&self, packet: &mut Packet<T>, queue: usize, queued: Nanos, now: Nanos) {
-        let (first, before) = self.heads[queue];
+        let Some(delays) = &mut packet.delays else {
+            return;
+        };
+        let (first, before) = &self.heads[queue];
         let sums = self.sums_at(now);
-        packet.waited(Part::Transmission, self.ahead);
-        packet.waited(Part::Queue, first - (queued + self.ahead));
-        for part in Part::ALL {
-            let index = part as usize;
-            packet.waited(part, sums[index] - before[index]);
+        delays.parts[Part::Transmission as usize] += self.ahead;
+        delays.parts[Part::Queue as usize] += first - (queued + self.ahead);
+        for ((part, sum), before) in delays.parts.iter_mut().zip(sums).zip(before) {
+            *part += sum - before;
         }
     }
 

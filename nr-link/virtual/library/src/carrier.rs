@@ -3,12 +3,23 @@
 
 use std::fmt::Debug;
 
-use nr_link_model::{Ecn, Port};
+use nr_link_model::delays::Captured;
+use nr_link_model::{Ecn, Part, Port};
 use serde_json::Value;
 
 use crate::explained::Explanation;
 use crate::handle::Handle;
 use crate::summary::Counts;
+
+/// A packet that enters the link.
+#[derive(Debug)]
+pub struct Entering {
+    pub handle: Handle,
+    pub bytes: u32,
+    pub ecn: Ecn,
+    /// Where its sender's capture has it.
+    pub sent: Captured,
+}
 
 /// A packet that leaves the link.
 #[derive(Debug)]
@@ -28,8 +39,11 @@ pub trait Carrier: Debug {
     /// The traffic has started: the times of changes count from here.
     fn traffic_started(&mut self, now: u64);
 
-    /// Takes a packet of so many bytes.
-    fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, ecn: Ecn, now: u64);
+    /// The parts that the delay of a packet can have.
+    fn parts(&self) -> &'static [Part];
+
+    /// Takes a packet.
+    fn enqueue(&mut self, from: Port, packet: Entering, now: u64);
 
     /// Runs to `now`.
     fn advance(&mut self, now: u64);

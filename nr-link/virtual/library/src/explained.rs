@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The delay of each packet, `delays.npy`: its account by the link, and the packet in the hosts' captures.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::io::Write;
 use std::path::Path;
 
 use nr_link_model::delays::{Captured, Identity, Row, header};
-use nr_link_model::{Delays, Direction, Nanos, UeId};
-use std::io::Write;
+use nr_link_model::{Delays, Direction, Nanos, Part, UeId};
 
 use crate::output_file::OutputFile;
 
@@ -23,44 +23,36 @@ pub struct Explanation {
 #[derive(Debug)]
 pub struct Explained {
     file: OutputFile,
+    parts: &'static [Part],
     rows: u64,
-    /// The packets in the link, by their handles, as their senders captured them.
-    sent: HashMap<u64, Captured>,
     /// Packets that have left the link, in the order in which hosts get them.
-    arriving: VecDeque<(Captured, Explanation)>,
+    arriving: VecDeque<Explanation>,
 }
 
 impl Explained {
-    /// Creates `path`, or empties it.
-    pub fn create(path: &Path) -> Result<Self, String> {
+    /// Creates `path`, or empties it, for a link whose packets can have these parts.
+    pub fn create(path: &Path, parts: &'static [Part]) -> Result<Self, String> {
         let mut file = OutputFile::create(path)?;
-        file.append(|file| file.write_all(&header(0)));
+        file.append(|file| file.write_all(&header(parts, 0)));
         Ok(Self {
             file,
+            parts,
             rows: 0,
-            sent: HashMap::new(),
             arriving: VecDeque::new(),
         })
     }
 
-    /// A host has sent a packet.
-    pub fn sent(&mut self, handle: u64, captured: Captured) {
-        self.sent.insert(handle, captured);
-    }
-
     /// A packet leaves the link.
-    pub fn leaves(&mut self, handle: u64, explanation: Explanation) {
-        let sent = self.sent.remove(&handle).unwrap_or_default();
-        self.arriving.push_back((sent, explanation));
+    pub fn leaves(&mut self, explanation: Explanation) {
+        self.arriving.push_back(explanation);
     }
 
     /// A host gets the next of the packets that have left the link.
     pub fn received(&mut self, received: Captured, head: &[u8], ip_bytes: u32, start_utc_ns: i64) {
-        let Some((sent, explanation)) = self.arriving.pop_front() else {
+        let Some(explanation) = self.arriving.pop_front() else {
             return;
         };
         let row = Row {
-            sent,
             received,
             left: explanation.left,
             ip_bytes,
@@ -69,12 +61,14 @@ impl Explained {
             direction: explanation.direction,
             delays: &explanation.delays,
         };
-        self.file.append(|file| row.write(start_utc_ns, file));
+        let parts = self.parts;
+        self.file
+            .append(|file| row.write(parts, start_utc_ns, file));
         self.rows += 1;
     }
 
     /// Completes the file.
     pub fn close(&mut self) {
-        self.file.replace_start(&header(self.rows));
+        self.file.replace_start(&header(self.parts, self.rows));
     }
 }

@@ -13,7 +13,7 @@ use nr_link_model::{Ecn, Port, ResolvedLink, UeId};
 use nr_link_virtual_plan::{Plan, RADIO, Report, Run};
 
 use crate::captures::Captures;
-use crate::carrier::{Arrival, Carrier};
+use crate::carrier::{Arrival, Carrier, Entering};
 use crate::explained::Explained;
 use crate::fail;
 use crate::handle::{Handle, Lost};
@@ -94,9 +94,10 @@ impl VirtualLink {
         let sampled_devices = (0..).zip(&run.hosts);
         let sampled_devices = sampled_devices.filter(|(_, host)| host.sockets.is_some());
         let (mtu_bytes, summary) = (config.mtu_bytes, config.output.summary.clone());
-        let explained = config.output.delays.as_deref().map(Explained::create);
-        let explained = explained.transpose()?;
+        let delays = config.output.delays.clone();
         let (carrier, moderation_ns) = carrier(&run, link)?;
+        let explained = delays.map(|path| Explained::create(&path, carrier.parts()));
+        let explained = explained.transpose()?;
         let settings = Settings {
             devices: run.hosts.len() as u32,
             mtu_bytes,
@@ -170,12 +171,13 @@ impl VirtualLink {
             },
             number => Port::Ue(UeId(number - 1)),
         };
-        if let Some(explained) = &mut self.explained {
-            explained.sent(handle, sent);
-        }
-        let handle = Handle::new(handle, self.lost);
-        let ecn = Ecn::from_bits(traffic_class(head));
-        self.carrier.enqueue(from, handle, length, ecn, now);
+        let packet = Entering {
+            handle: Handle::new(handle, self.lost),
+            bytes: length,
+            ecn: Ecn::from_bits(traffic_class(head)),
+            sent,
+        };
+        self.carrier.enqueue(from, packet, now);
         true
     }
 
@@ -197,7 +199,7 @@ impl VirtualLink {
         if let (Some(explained), Some(explanation)) =
             (&mut self.explained, arrival.explanation.take())
         {
-            explained.leaves(arrival.handle, explanation);
+            explained.leaves(explanation);
         }
         self.counts.delivered += 1;
         Some(arrival)

@@ -5,10 +5,10 @@ use std::io::Write;
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::mac_pcap;
-use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, ResolvedLink, Source};
+use nr_link_model::{Delays, Link, Packet, Part, Port, ResolvedConfig, ResolvedLink, Source};
 use serde_json::Value;
 
-use crate::carrier::{Arrival, Carrier, device_of};
+use crate::carrier::{Arrival, Carrier, Entering, device_of};
 use crate::explained::Explanation;
 use crate::fail;
 use crate::handle::Handle;
@@ -100,8 +100,21 @@ impl Carrier for ModelLink {
         self.link.count_changes_from(now);
     }
 
-    fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, ecn: Ecn, now: u64) {
-        let packet = Packet::new(bytes, ecn, handle);
+    fn parts(&self) -> &'static [Part] {
+        self.link.parts()
+    }
+
+    fn enqueue(&mut self, from: Port, entering: Entering, now: u64) {
+        let Entering {
+            handle,
+            bytes,
+            ecn,
+            sent,
+        } = entering;
+        let mut packet = Packet::new(bytes, ecn, handle);
+        if self.config.output.delays.is_some() {
+            packet.delays = Some(Box::new(Delays::of_captured(sent)));
+        }
         self.link.enqueue(from, packet, now);
     }
 

@@ -11,11 +11,12 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use nr_link_model::config::PerDirection;
-use nr_link_model::{Delays, Ecn, Part, Port, UeId};
+use nr_link_model::delays::Captured;
+use nr_link_model::{Delays, Part, Port, UeId};
 use nr_link_virtual_plan::radio::{Account, Answer, Channels, PerUe, Request, Sent, State};
 use serde_json::{Value, json};
 
-use crate::carrier::{Arrival, Carrier, device_of};
+use crate::carrier::{Arrival, Carrier, Entering, device_of};
 use crate::explained::Explanation;
 use crate::fail;
 use crate::handle::Handle;
@@ -25,11 +26,20 @@ use crate::summary::Counts;
 const LOST_AFTER_NS: u64 = 1_000_000_000;
 /// The share of all slots or packets; more of them make a run degraded.
 const TOLERATED_RATIO: f64 = 0.01;
+/// The parts of a packet's delay.
+const PARTS: [Part; 5] = [
+    Part::Path,
+    Part::Queue,
+    Part::Slot,
+    Part::Transmission,
+    Part::Radio,
+];
 
 /// A packet before, in or after the radio.
 #[derive(Debug)]
 struct Carried {
     handle: Handle,
+    sent: Captured,
     /// When it entered the link, reached the radio, and began its first slot there.
     entered: u64,
     reached: u64,
@@ -52,6 +62,7 @@ impl Arrived {
     /// packets went in and came out.
     fn delays(&self, left: u64) -> Box<Delays> {
         let Carried {
+            sent,
             entered,
             reached,
             begun,
@@ -59,17 +70,19 @@ impl Arrived {
         } = self.packet;
         let inside = self.out - begun;
         let queue = self.before.saturating_sub(begun).min(inside - self.least);
-        let mut delays = Delays::new(entered);
-        for (part, time) in [
-            (Part::Path, reached - entered + left - self.out),
-            (Part::Slot, begun - reached),
-            (Part::Queue, queue),
-            (Part::Transmission, self.least),
-            (Part::Radio, inside - self.least - queue),
-        ] {
+        let mut delays = Box::new(Delays::of_captured(sent));
+        delays.entered = entered;
+        let times = [
+            reached - entered + left - self.out,
+            queue,
+            begun - reached,
+            self.least,
+            inside - self.least - queue,
+        ];
+        for (part, time) in PARTS.into_iter().zip(times) {
             delays.parts[part as usize] = time;
         }
-        Box::new(delays)
+        delays
     }
 }
 
@@ -260,20 +273,26 @@ impl Carrier for RadioLink {
 
     fn traffic_started(&mut self, _now: u64) {}
 
-    fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, _ecn: Ecn, now: u64) {
+    fn parts(&self) -> &'static [Part] {
+        &PARTS
+    }
+
+    fn enqueue(&mut self, from: Port, entering: Entering, now: u64) {
         let (way, at) = match from {
             Port::Core { ue } => (&mut self.dl[ue.0], now + self.behind_ns.dl),
             Port::Ue(ue) => (&mut self.ul[ue.0], now),
         };
         way.last_number += 1;
         let packet = Carried {
-            handle,
+            handle: entering.handle,
+            sent: entering.sent,
             entered: now,
             reached: at,
             begun: at,
         };
         way.packets.insert(way.last_number, packet);
-        way.before.push_back((at, (way.last_number, bytes)));
+        way.before
+            .push_back((at, (way.last_number, entering.bytes)));
     }
 
     fn advance(&mut self, now: u64) {
@@ -400,6 +419,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::thread::JoinHandle;
 
+    use nr_link_model::Ecn;
     use nr_link_virtual_plan::radio::Channel;
 
     use super::*;
@@ -451,6 +471,15 @@ mod tests {
         (ours, thread)
     }
 
+    fn entering(number: u64, bytes: u32) -> Entering {
+        Entering {
+            handle: Handle::new(number, lost),
+            bytes,
+            ecn: Ecn::NotEct,
+            sent: Captured::default(),
+        }
+    }
+
     fn link(radio: UnixStream, behind_ns: u64) -> RadioLink {
         explained(radio, behind_ns, false)
     }
@@ -482,11 +511,10 @@ mod tests {
     fn packets_enter_with_the_next_slot_and_arrive_at_the_end_of_one() {
         let (radio, thread) = radio(2);
         let mut link = link(radio, 1_200_000);
-        let ecn = Ecn::from_bits(0);
         // The uplink enters slot 1 and comes out of slot 3, which ends at 2 ms, 1.2 ms away from the server.
-        link.enqueue(UP, Handle::new(70, lost), 84, ecn, 300_000);
+        link.enqueue(UP, entering(70, 84), 300_000);
         // The downlink reaches the radio at 1.5 ms, as slot 3 begins, and comes out of slot 5.
-        link.enqueue(DOWN, Handle::new(80, lost), 84, ecn, 300_000);
+        link.enqueue(DOWN, entering(80, 84), 300_000);
         let found = arrivals(&mut link, 6_000_000);
         assert_eq!(found, [(3_000_000, 80), (3_200_000, 70)]);
         let summary = link.close(&Counts::default(), 6_000_000);
@@ -525,12 +553,11 @@ mod tests {
         slots[5] = vec![2, 3];
         slots[10] = vec![4];
         let mut link = explained(prescribed_radio(slots.into()), 0, true);
-        let ecn = Ecn::from_bits(0);
         for number in 1..=3 {
-            link.enqueue(DOWN, Handle::new(number, lost), 1500, ecn, 300_000);
+            link.enqueue(DOWN, entering(number, 1500), 300_000);
         }
         link.advance(3_300_000);
-        link.enqueue(DOWN, Handle::new(4, lost), 1500, ecn, 3_300_000);
+        link.enqueue(DOWN, entering(4, 1500), 3_300_000);
         link.advance(6_000_000);
         let mut parts = vec![];
         while let Some(arrival) = link.dequeue() {
@@ -554,8 +581,7 @@ mod tests {
         let (radio, _thread) = radio(0);
         let mut link = link(radio, 0);
         for number in 1..=5 {
-            let ecn = Ecn::from_bits(0);
-            link.enqueue(DOWN, Handle::new(number, lost), 1500, ecn, 0);
+            link.enqueue(DOWN, entering(number, 1500), 0);
         }
         let found = arrivals(&mut link, 900_000_000);
         let numbers: Vec<_> = found.iter().map(|&(_, handle)| handle).collect();
@@ -571,12 +597,11 @@ mod tests {
     fn packets_of_each_ue_have_numbers_of_their_own() {
         let (radio, thread) = radio(0);
         let mut link = link(radio, 0);
-        let ecn = Ecn::from_bits(0);
         let other = UeId(1);
         for (number, port) in [(1, DOWN), (2, Port::Core { ue: other }), (3, UP)] {
-            link.enqueue(port, Handle::new(number, lost), 1500, ecn, 0);
+            link.enqueue(port, entering(number, 1500), 0);
         }
-        link.enqueue(Port::Ue(other), Handle::new(4, lost), 1500, ecn, 0);
+        link.enqueue(Port::Ue(other), entering(4, 1500), 0);
         link.advance(1_000_000);
         let mut devices = vec![];
         while let Some(Arrival { handle, device, .. }) = link.dequeue() {
