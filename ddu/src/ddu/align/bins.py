@@ -23,7 +23,7 @@ class Placed:
     index: Int
     """The bin of each observation that is in one."""
     inside: Bool
-    """Of each observation: whether it is in a bin."""
+    """Whether each observation is in a bin."""
     count: int
     """The number of bins."""
 

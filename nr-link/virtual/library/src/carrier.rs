@@ -17,7 +17,7 @@ pub struct Entering {
     pub handle: Handle,
     pub bytes: u32,
     pub ecn: Ecn,
-    /// Where its sender's capture has it.
+    /// The packet in its sender's capture.
     pub sent: Captured,
 }
 
