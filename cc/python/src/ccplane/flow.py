@@ -11,6 +11,12 @@ from ccplane.abi import COMMAND, MOST_PACKETS, Report
 
 _MOST_BPS = 1e12
 _MOST_PERIOD_MS = 1000.0
+_LIMITS = (
+    ("cwnd", 1e-9, MOST_PACKETS),
+    ("pacing_bps", 0.0, _MOST_BPS),
+    ("ssthresh", 0.0, MOST_PACKETS),
+    ("period_ms", 0.0, _MOST_PERIOD_MS),
+)
 
 
 class Flow:
@@ -40,14 +46,11 @@ class Flow:
 
     def refusal(self) -> str | None:
         """Return which value no flow can have; None: all can be used."""
-        limits = {
-            "cwnd": (1e-9, MOST_PACKETS),
-            "pacing_bps": (0.0, _MOST_BPS),
-            "ssthresh": (0.0, MOST_PACKETS),
-            "period_ms": (0.0, _MOST_PERIOD_MS),
-        }
-        for name, (least, most) in limits.items():
+        for name, least, most in _LIMITS:
             value = getattr(self, name)
+            # Each report comes here: what is usual is quick, and NaN is within no limits.
+            if type(value) in (float, int) and least <= value <= most:
+                continue
             number = _as_float(value) if isinstance(value, Real) else value
             if not isinstance(number, float) or not math.isfinite(number):
                 return f"{name} is {number!r}, not a finite number"

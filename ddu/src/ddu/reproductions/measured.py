@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ddu.reproductions.claims import Check, Labels
@@ -95,13 +97,23 @@ class Measured:
         numbers = self.runs.drop(columns=beside, errors="ignore")
         return numbers.groupby(list(numbers.columns), dropna=False).ngroup()
 
-    def _at(self, where: Labels) -> pd.Series[bool]:
+    def _at(self, where: Labels) -> npt.NDArray[np.bool_]:
         """Return which runs are of the points that have these labels."""
-        at = pd.Series(where.keys() <= set(self.runs), self.runs.index)
+        at = np.full(len(self.runs), where.keys() <= set(self.runs))
         for factor, labels in where.items():
             if factor in self.runs:
-                at &= self.runs[factor].isin(labels)
+                at &= self._has(factor, labels)
         return at
+
+    def _has(self, factor: str, labels: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+        """Return which runs have one of the labels: claims ask for the same levels many times."""
+        if (factor, labels) not in self._asked:
+            self._asked[factor, labels] = self.runs[factor].isin(labels).to_numpy()
+        return self._asked[factor, labels]
+
+    @cached_property
+    def _asked(self) -> dict[tuple[str, tuple[str, ...]], npt.NDArray[np.bool_]]:
+        return {}
 
     def links(self, where: Mapping[str, object] = {}) -> list[str]:
         """Return the factors beside the seed that distinguish links, where they are not fixed."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ccu.congestion.policy.program import ended_file
 from ccu.host.setup import Setup
 
 _LATE_SHARE_OF_RTT = 0.25
+_COLUMNS = ("told_us", "applied_us", "overdue_us", "refused")
 
 
 def last_counters(output: Path) -> dict[str, int]:
@@ -51,7 +53,7 @@ def of(name: str, setup: Setup, counters: Mapping[str, int]) -> dict[str, Any]:
 
 
 class _Trace:
-    """The columns of a trace that matter here; a last line without its end is left out."""
+    """The columns of a trace that matter here; a line without its end is left out."""
 
     def __init__(self, file: Path) -> None:
         self.told_us: list[float] = []
@@ -62,16 +64,21 @@ class _Trace:
             text = file.read_text()
         except OSError:
             return
-        whole = text[: text.rfind("\n") + 1].splitlines()
-        for row in csv.DictReader(whole):
-            if row["told_us"]:
-                self.told_us.append(float(row["told_us"]))
-            if row["applied_us"]:
-                self.applied_us.append(float(row["applied_us"]))
-            if row["overdue_us"]:
-                self.overdue_us.append(float(row["overdue_us"]))
-            if row["refused"]:
-                self.refused.append(row["refused"])
+        rows = csv.reader(text[: text.rfind("\n") + 1].splitlines())
+        header = next(rows, None)
+        if header is None:
+            return
+        cells = itemgetter(*map(header.index, _COLUMNS))
+        whole = (row for row in rows if len(row) == len(header))
+        for told_us, applied_us, overdue_us, refused in map(cells, whole):
+            if told_us:
+                self.told_us.append(float(told_us))
+            if applied_us:
+                self.applied_us.append(float(applied_us))
+            if overdue_us:
+                self.overdue_us.append(float(overdue_us))
+            if refused:
+                self.refused.append(refused)
 
 
 def _quantiles(values_us: list[float]) -> dict[str, float] | None:
