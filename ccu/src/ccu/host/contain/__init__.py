@@ -8,10 +8,8 @@ read-only view of the files, and behind a filter of system calls (docs/congestio
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -32,13 +30,15 @@ def contained(command: Sequence[str], rights: Rights) -> list[str]:
     reads, writes = _absolute((*rights.reads, *packages)), _absolute(rights.writes)
     lacking = {*losses(), *_out_of_reach((*reads, *writes))}
     features = tuple(one for one in FEATURES if one not in lacking)
-    wanted = replace(rights, reads=reads, writes=writes, features=features)
+    wanted = rights._replace(reads=reads, writes=writes, features=features)
     return [*_ITSELF, wanted.as_json(), *command]
 
 
 @cache
 def losses() -> dict[str, str]:
     """Return why this machine lacks each feature that it lacks. Prints them, once."""
+    import subprocess  # This package is imported by each contained program, where it starts.
+
     tried = subprocess.run(_ITSELF, capture_output=True, text=True, check=True)
     lacking: dict[str, str] = json.loads(tried.stdout)
     if lacking:

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 FEATURES = {
     "nobody": "a user other than root",
@@ -19,8 +18,7 @@ FEATURES = {
 """The means of containment that a machine may lack, in the order in which they are set up."""
 
 
-@dataclass(frozen=True)
-class Rights:
+class Rights(NamedTuple):
     """The rights of a contained program besides reading what its user may, and computing."""
 
     reads: tuple[str, ...] = ()
@@ -39,7 +37,7 @@ class Rights:
     """The names in FEATURES of what this machine has."""
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self))
+        return json.dumps(self._asdict())
 
     @staticmethod
     def from_json(text: str) -> Rights:

@@ -6,16 +6,15 @@ from __future__ import annotations
 import os
 import pwd
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ccu.host.contain import linux
 
 _NOBODY = 65534
 
 
-@dataclass(frozen=True)
-class User:
+class User(NamedTuple):
     """A user, who has no other groups unless this process is the user's."""
 
     uid: int
