@@ -7,10 +7,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from testsupport.prepared import programs_in
 
 DOCS = Path(__file__).parents[2] / "docs"
 _FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -41,18 +42,20 @@ def test_every_page_has_an_expectation() -> None:
 @pytest.mark.parametrize("page", EXPECTED)
 def test_the_commands_of_a_tutorial_work(page: str, kernel: Path, tmp_path: Path) -> None:
     printed = ""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    programs, descriptor = programs_in(tmp_path / "bin")
+    empty = tmp_path / "empty"
+    empty.mkdir()
     for language, file, content in _FENCE.findall((DOCS / f"{page}.md").read_text()):
         if file:
-            (tmp_path / file).write_text(content)
+            (empty / file).write_text(content)
         elif language == "sh":
             ran = subprocess.run(
-                ["bash", "-ec", content], cwd=tmp_path, env=environment, capture_output=True,
-                text=True,
+                ["bash", "-ec", content], cwd=empty, env=os.environ | programs,
+                pass_fds=[descriptor], capture_output=True, text=True,
             )  # fmt: skip
             assert ran.returncode == 0, f"{content}\n{ran.stdout}\n{ran.stderr}"
             printed += ran.stdout
     missing = [text for text in EXPECTED[page] if text not in printed]
     assert not missing, f"{missing} in\n{printed}"
     for figure, text in DRAWN.get(page, {}).items():
-        assert text in (tmp_path / figure).read_text()
+        assert text in (empty / figure).read_text()

@@ -63,6 +63,19 @@ _IMPORTED = (
 # Their options are those of all packages: a command with packages of its own imports them itself.
 _OF_ALL_PACKAGES = ("ccu.cli.list", "ccu.cli.run", "ccu.cli.scenario")
 _MOST_BYTES = 1 << 17
+_DESCRIPTOR = "TESTSUPPORT_PREPARED"
+_PROGRAM = """\
+#!{python} -IS
+import json, os, socket, sys
+server = socket.socket(fileno=int(os.environ["{descriptor}"]))
+answers, answer = socket.socketpair(type=socket.SOCK_SEQPACKET)
+request = {{"words": ["{program}", *sys.argv[1:]], "folder": os.getcwd(),
+           "environment": dict(os.environ), "network": None, "changed": ""}}
+with answer:
+    socket.send_fds(server, [json.dumps(request).encode()], [1, 2, answer.fileno()])
+answers.recv(64)
+sys.exit(int(answers.recv(64)))
+"""
 
 
 def command(
@@ -146,6 +159,21 @@ class Started:
     @staticmethod
     def _content(file: int) -> str:
         return os.pread(file, os.fstat(file).st_size, 0).decode()
+
+
+def programs_in(folder: Path) -> tuple[dict[str, str], int]:
+    """Put `ccu` and `ddu` into a folder, which do not start, but ask to be forked, where they are
+    called. Returns variables for the shell that calls them, and a descriptor that it inherits."""
+    folder.mkdir()
+    descriptor = _server(True).fileno()
+    for name in ("ccu", "ddu"):
+        program = folder / name
+        program.write_text(
+            _PROGRAM.format(python=sys.executable, descriptor=_DESCRIPTOR, program=BIN / name)
+        )
+        program.chmod(0o755)
+    path = f"{folder}:{BIN}:{os.environ['PATH']}"
+    return {"PATH": path, _DESCRIPTOR: str(descriptor)}, descriptor
 
 
 @cache
