@@ -40,19 +40,20 @@ class Trace:
         """Append a report; `told_ns`: when the command that answers it was there; None: none."""
         r = report
         pacing_bps = r.pacing_rate * 8 if r.pacing_rate < _UNLIMITED else ""
-        answer: tuple[object, ...] = ("", "", "")
+        answer = ",,"
         if told_ns is not None:
-            answer = ((told_ns - r.time_ns) / 1000, f"{flow.cwnd:.6g}", f"{flow.pacing_bps:.6g}")
-        row = (
-            r.time_ns + self._utc_ns, flow.local_port, flow.remote_port, EVENTS[r.event],
-            r.ca_state, r.acks if r.event == 0 else 0, r.acked if r.event == 0 else 0, r.losses,
-            r.rtt_us or "", r.rtt_min_us or "", r.srtt_us, r.min_rtt_us, round(r.rate_bps) or "",
-            r.inflight, r.cwnd, pacing_bps, r.delivered, r.lost, r.delivered_ce,
-            int(r.fallback), r.applied_after_ns / 1000 if r.applied_after_ns else "",
-            overdue_ns / 1000 if r.event == 0 else "", *answer,
-            '"' + refused.replace('"', "'") + '"' if refused else "",
-        )  # fmt: skip
-        self._file.write(",".join(map(str, row)) + "\n")
+            answer = f"{(told_ns - r.time_ns) / 1000},{flow.cwnd:.6g},{flow.pacing_bps:.6g}"
+        quoted = '"' + refused.replace('"', "'") + '"' if refused else ""
+        acks, acked = (r.acks, r.acked) if r.event == 0 else (0, 0)
+        # Each report comes here, and to format all at once is the quickest.
+        self._file.write(
+            f"{r.time_ns + self._utc_ns},{flow.local_port},{flow.remote_port},{EVENTS[r.event]},"
+            f"{r.ca_state},{acks},{acked},{r.losses},{r.rtt_us or ''},{r.rtt_min_us or ''},"
+            f"{r.srtt_us},{r.min_rtt_us},{round(r.rate_bps) or ''},{r.inflight},{r.cwnd},"
+            f"{pacing_bps},{r.delivered},{r.lost},{r.delivered_ce},{int(r.fallback)},"
+            f"{r.applied_after_ns / 1000 if r.applied_after_ns else ''},"
+            f"{overdue_ns / 1000 if r.event == 0 else ''},{answer},{quoted}\n"
+        )
         if r.time_ns - self._flushed_ns > _FLUSH_NS:
             self.flush()
             self._flushed_ns = r.time_ns
