@@ -163,9 +163,12 @@ def test_flows_and_runs_draw_differently(experiments: Runs, steady: Path) -> Non
 def test_no_other_has_more_at_the_oracles_delay(
     scenario: str, others: Sequence[str], kernel: Path
 ) -> None:
-    """`python -m testsupport.oracle` compares all congestion controls over all scenarios."""
+    """`python -m testsupport.oracle` compares all congestion controls over all scenarios.
+
+    With fewer points of the oracle's, its front is lower: this asks for more.
+    """
     length = ("--duration", "5s")
-    waits = [f"delay_ms={ms}" for ms in (1, 3, 10, 30, 100, 300)]
+    waits = [f"delay_ms={ms}" for ms in (3, 10, 30)]
     front = oracles_front(scenario, ["share=0.9 delay_ms=0", *waits], *length)
     for cc in others:
         point = measured(scenario, "--cc", cc, *length)
