@@ -23,7 +23,8 @@ def refused(*words: str) -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("name: x\nradio: [1\nfoo: 2\n", ":2: radio: the value is not a mapping. "),
+        ("name: x\nradio: [1]\nfoo: 2\n", ":2: radio: the value is not a mapping. "),
+        ("name: x\nradio: [1\nfoo: 2\n", ":3: illegal placement of ':' indicator. "),
         ("- 1\n- 2\n", ":1: the value is not a mapping. See docs/scenarios.md"),
         ("name: x\nname: y\n", ":2: the key name occurs twice. Keep one of them"),
     ],

@@ -1,116 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reading of a YAML file into a type. A problem has the file, line and key.
 
+use std::marker::PhantomData;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
-use serde_path_to_error::{Segment, Track};
 use serde_saphyr::Error;
 
 use crate::problem::{Place, Problem, Violation, violation};
+
+mod lined;
+mod refusal;
+mod tree;
+mod typed;
+
+pub(crate) use lined::Lined;
 
 /// Reads the text of `file`; `reference` is the document that describes its keys.
 ///
 /// # Errors
 /// The text is not YAML, or not of this type.
 pub fn read<T: DeserializeOwned>(text: &str, file: &Path, reference: &str) -> Result<T, Problem> {
-    let mut track = Track::new();
-    let read = serde_saphyr::with_deserializer_from_str(text, |deserializer| {
-        T::deserialize(serde_path_to_error::Deserializer::new(
-            deserializer,
-            &mut track,
-        ))
-    });
-    read.map_err(|error| {
+    let refused = |Violation { rule, fix }, line, key| Problem {
+        place: Place {
+            file: Some(file.to_owned()),
+            line,
+            key,
+        },
+        rule,
+        fix,
+    };
+    let root = tree::read(text).map_err(|error| {
         let error = error.without_snippet();
-        let Violation { rule, fix } = violation_of(error, reference);
-        Problem {
-            place: Place {
-                file: Some(file.to_owned()),
-                line: error.location().map(|location| location.line()),
-                key: key(&track.path()),
-            },
-            rule,
-            fix,
-        }
+        let line = error.location().map(|location| location.line());
+        refused(unreadable(error, reference), line, None)
+    })?;
+    let root = typed::Typed { node: &root, text };
+    root.read(PhantomData).map_err(|refusal| {
+        let (line, key) = (refusal.line(), refusal.key());
+        refused(refusal.violation(reference), line, key)
     })
 }
 
-/// Returns the path of a key without indices of lists, since the line identifies the entry, and
-/// without the key `value` of [`serde_saphyr::Spanned`], which files do not have.
-fn key(path: &serde_path_to_error::Path) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut in_list = false;
-    for segment in path.iter() {
-        match segment {
-            Segment::Map { key } if in_list && key == "value" => {}
-            Segment::Map { key } => names.push(key),
-            Segment::Enum { variant } => names.push(variant),
-            Segment::Seq { .. } | Segment::Unknown => {}
-        }
-        in_list = matches!(segment, Segment::Seq { .. });
-    }
-    (!names.is_empty()).then(|| names.join("."))
-}
-
 /// Rewrites an error of the YAML library for the author of a file.
-fn violation_of(error: &Error, reference: &str) -> Violation {
-    match error {
-        Error::Message { msg, .. } => Violation::from_serde_message(msg)
-            .unwrap_or_else(|| violation!("{msg}", "See {reference} for the form of each key")),
-        Error::SerdeUnknownField {
-            field, expected, ..
-        } => {
-            let known = expected.join(", ");
-            violation!(
-                "unknown key {field:?}",
-                "Correct or remove it; the keys here are {known}"
-            )
-        }
-        Error::SerdeUnknownVariant {
-            variant, expected, ..
-        } => {
-            let known = expected.join(", ");
-            violation!("unknown value {variant:?}", "Choose one of: {known}")
-        }
-        Error::InvalidScalar { ty, .. } => {
-            let wanted = match *ty {
-                "floating point" => "a number",
-                "boolean" => "true or false",
-                _ => "a whole number in the allowed range",
-            };
-            violation!("the value is not {wanted}", "Write {wanted}")
-        }
-        Error::SerdeMissingField { field, .. } => {
-            violation!("the key {field} is missing", "Add it to this group of keys")
-        }
-        Error::DuplicateMappingKey { key, .. } => {
-            let key = key.as_deref().unwrap_or_default();
-            violation!("the key {key} occurs twice", "Keep one of them")
-        }
-        Error::NonFiniteFloat { value, .. } => {
-            violation!("{value} is not a finite number", "Write a finite number")
-        }
-        Error::ExpectedMappingEndAfterEnumVariantValue { .. } => {
-            violation!(
-                "several alternatives are given, and only one is allowed",
-                "Keep one of them"
-            )
-        }
-        other => {
-            let message = other.to_string();
-            // The library repeats the location at the end of its message.
-            let rule = message
-                .rsplit_once(" at line ")
-                .map_or(message.as_str(), |(rule, _)| rule);
-            let rule = match rule {
-                "expected mapping start" => "the value is not a mapping",
-                "expected sequence start" => "the value is not a list",
-                other => other,
-            };
-            violation!("{rule}", "See {reference} for the form of each key")
-        }
+fn unreadable(error: &Error, reference: &str) -> Violation {
+    if let Error::DuplicateMappingKey { key, .. } = error {
+        let key = key.as_deref().unwrap_or_default();
+        return violation!("the key {key} occurs twice", "Keep one of them");
     }
+    let message = error.to_string();
+    // The library repeats the location at the end of its message.
+    let rule = message
+        .rsplit_once(" at line ")
+        .map_or(message.as_str(), |(rule, _)| rule);
+    violation!("{rule}", "See {reference} for the form of each key")
 }
 
 /// Adds the file to a problem, and the line of its key where none is known.
@@ -186,7 +129,89 @@ fn find_key(text: &str, key: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
     use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case", deny_unknown_fields)]
+    enum Choice {
+        None,
+        Pair([f64; 2]),
+        Texts(BTreeMap<String, String>),
+        Lines(Vec<Lined<u8>>),
+    }
+
+    fn choice(text: &str) -> Result<Choice, String> {
+        read(text, Path::new("f"), "docs").map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn values_have_the_types_that_are_asked_for() {
+        assert_eq!(choice("none"), Ok(Choice::None));
+        assert_eq!(choice("pair: [-1, .5]"), Ok(Choice::Pair([-1.0, 0.5])));
+        let texts = [("a", "007"), ("b", "1.50"), ("c", "yes"), ("d", "x y")];
+        let texts = texts.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        let text = "texts: {a: 007, b: &b 1.50, c: yes, d: 'x y'}";
+        assert_eq!(choice(text), Ok(Choice::Texts(texts.into())));
+        let Ok(Choice::Lines(lines)) = choice("lines:\n  - 7\n\n  - 8") else {
+            panic!("no list");
+        };
+        let lines = lines.into_iter().map(|Lined(line, value)| (line, value));
+        assert_eq!(lines.collect::<Vec<_>>(), [(2, 7), (4, 8)]);
+    }
+
+    #[test]
+    fn values_of_other_types_are_refused_with_their_place() {
+        for (text, refusal) in [
+            (
+                "none: 3",
+                "none: this alternative has no value. Write the word alone",
+            ),
+            (
+                "pair: [1, 2, 3]",
+                "pair: the list has 3 values, which are too many. See docs for",
+            ),
+            (
+                "pair: [1, '2']",
+                "pair: the value is not a number. Write a number",
+            ),
+            (
+                "texts: {a: {b: 1}}",
+                "texts.a: the value is not a text. Write a text",
+            ),
+            (
+                "lines: [256]",
+                "lines: the value is not a whole number in the allowed range. Wri",
+            ),
+            (
+                "lines: [1]\nnone:",
+                "2: lines: several alternatives are given",
+            ),
+            (
+                "other: 3",
+                "unknown value \"other\". Choose one of: none, pair, texts, lines",
+            ),
+            (
+                "{}",
+                "no alternative is given. Write one of: none, pair, texts, lines",
+            ),
+            ("lines: [1", "unclosed bracket '['. See docs for"),
+        ] {
+            let problem = choice(text).expect_err("refused");
+            let place = if refusal.starts_with("2:") {
+                "f:"
+            } else {
+                "f:1: "
+            };
+            assert!(
+                problem.starts_with(&format!("{place}{refusal}")),
+                "{text}: {problem}"
+            );
+        }
+    }
 
     #[test]
     fn lines_of_keys_in_lists() {

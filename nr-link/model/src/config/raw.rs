@@ -9,7 +9,6 @@ use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_saphyr::Spanned;
 
 use super::activity::{RawDrx, RawRrc};
 use super::beams::RawBeams;
@@ -20,6 +19,7 @@ use super::{GnbProfile, Grants};
 use crate::aqm::RawAqm;
 use crate::radio::McsTable;
 use crate::scenario::{LinkDuplex as Duplex, PathDirection, Positive, Ratio};
+use crate::yaml::Lined;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) enum Schema {
@@ -43,7 +43,7 @@ pub(super) struct Raw {
     pub devices: Devices,
     pub output: Output,
     #[serde(default)]
-    pub changes: Vec<Spanned<Change>>,
+    pub changes: Vec<Lined<Change>>,
 }
 
 /// A change at an instant; absent keys stay as they are.
@@ -69,7 +69,7 @@ pub(super) struct Radio {
     /// Secondary component carriers, at most 15.
     #[serde(default)]
     #[schemars(with = "Vec<Secondary>")]
-    pub secondary: Vec<Spanned<Secondary>>,
+    pub secondary: Vec<Lined<Secondary>>,
     pub duplex: Duplex,
     #[serde(default, deserialize_with = "scheduler")]
     #[schemars(schema_with = "scheduler_schema")]
@@ -348,7 +348,7 @@ pub(super) struct Devices {
     #[serde(default = "joined")]
     pub gro: bool,
     pub core: Device,
-    pub ue: Vec<Spanned<Ue>>,
+    pub ue: Vec<Lined<Ue>>,
 }
 
 /// A UE's device, and the settings that differ between UEs.

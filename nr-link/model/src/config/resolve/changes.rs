@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Resolves what changes while the link runs.
 
-use serde_saphyr::Spanned;
-
 use super::{path, queue};
 use crate::Nanos;
 use crate::config::raw;
 use crate::config::{Change, PathConfig, PerDirection, RadioConfig};
 use crate::problem::{Problem, violation};
 use crate::range::within;
+use crate::yaml::Lined;
 
 /// Programs that make traffic count a day at most.
 const LONGEST_S: f64 = 86_400.0;
 
 /// Resolves the changes of a link whose path begins as `before`.
 pub(super) fn changes(
-    raw: Vec<Spanned<raw::Change>>,
+    raw: Vec<Lined<raw::Change>>,
     before: &PerDirection<PathConfig>,
     radio: Option<&RadioConfig>,
     mtu_bytes: u32,
 ) -> Result<Vec<Change>, Problem> {
     let mut changes: Vec<Change> = Vec::with_capacity(raw.len());
-    for Spanned {
-        value, referenced, ..
-    } in raw
-    {
+    for Lined(line, value) in raw {
         let last = changes.last().map_or(0, |change| change.at);
         let change =
             change(value, before, radio, mtu_bytes).and_then(|change| in_order(last, change));
-        changes.push(change.map_err(|problem| problem.or_in_line(Some(referenced.line())))?);
+        changes.push(change.map_err(|problem| problem.or_in_line(Some(line)))?);
     }
     Ok(changes)
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Resolves the carrier and its use.
 
-use serde_saphyr::Spanned;
-
 use crate::config::raw;
 use crate::config::{
     Carrier, Discipline, Gnb, GnbProfile, LinkAdaptation, PerDirection, RadioConfig, RlcMode,
@@ -13,6 +11,7 @@ use crate::problem::{Problem, violation};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
 use crate::range::{nanos, within};
 use crate::scenario::{LinkDuplex, LinkSpecial};
+use crate::yaml::Lined;
 
 /// The most component carriers of NR in one frequency range (TS 38.300 clause 5.4.1).
 const MOST_CARRIERS: usize = 16;
@@ -103,14 +102,11 @@ fn check_carrier(key: &str, carrier: &Carrier) -> Result<(), Problem> {
 /// Lists the primary carrier and the secondary ones.
 fn carriers(
     primary: Carrier,
-    secondary: Vec<Spanned<raw::Secondary>>,
+    secondary: Vec<Lined<raw::Secondary>>,
 ) -> Result<Vec<Carrier>, Problem> {
     let mut carriers = vec![primary];
-    for Spanned {
-        value, referenced, ..
-    } in secondary
-    {
-        let in_entry = |problem: Problem| problem.or_in_line(Some(referenced.line()));
+    for Lined(line, value) in secondary {
+        let in_entry = |problem: Problem| problem.or_in_line(Some(line));
         let left = MOST_CARRIERS - carriers.len();
         let count = within(
             "radio.secondary.count",

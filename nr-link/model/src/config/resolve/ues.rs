@@ -3,12 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_saphyr::Spanned;
-
 use super::queue;
 use crate::config::raw;
 use crate::config::{Device, PerDirection, Queue, UeConfig};
 use crate::problem::{Problem, Violation, violation};
+use crate::yaml::Lined;
 
 const KEY: &str = "devices.ue";
 
@@ -21,17 +20,14 @@ pub(super) struct Shared<'a> {
 }
 
 /// Resolves the UEs, of which no two may share an address.
-pub(super) fn ues(raw: Vec<Spanned<raw::Ue>>, shared: &Shared) -> Result<Vec<UeConfig>, Problem> {
+pub(super) fn ues(raw: Vec<Lined<raw::Ue>>, shared: &Shared) -> Result<Vec<UeConfig>, Problem> {
     if raw.is_empty() {
         return Err(violation!("there is no UE", "List at least one device").at_key(KEY));
     }
     let mut ues: Vec<UeConfig> = Vec::with_capacity(raw.len());
-    for Spanned {
-        value, referenced, ..
-    } in raw
-    {
+    for Lined(line, value) in raw {
         let resolved = ue(value, shared).and_then(|ue| own_addresses(&ues, ue));
-        ues.push(resolved.map_err(|problem| problem.or_in_line(Some(referenced.line())))?);
+        ues.push(resolved.map_err(|problem| problem.or_in_line(Some(line)))?);
     }
     Ok(ues)
 }
