@@ -206,9 +206,14 @@ class DockerApi(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.connect(str(self._file))
 
+    def _ask(self, method: str, path: str, *content: Any) -> http.client.HTTPResponse:
+        """Ask over a connection of its own: a daemon ends one that was idle for long."""
+        self.close()
+        self.request(method, path, *content)
+        return self.getresponse()
+
     def get(self, path: str) -> Any:
-        self.request("GET", path)
-        answer = self.getresponse()
+        answer = self._ask("GET", path)
         content = answer.read()
         return json.loads(content) if answer.status == 200 else None
 
@@ -216,7 +221,6 @@ class DockerApi(http.client.HTTPConnection):
         try:
             return self.get("/version") is not None
         except OSError:
-            self.close()
             return False
 
     def build(self, name: str, dockerfile: str) -> None:
@@ -228,9 +232,7 @@ class DockerApi(http.client.HTTPConnection):
             archive.addfile(described, io.BytesIO(dockerfile.encode()))
         of_a_tar = {"Content-Type": "application/x-tar"}
         path = f"/build?t={urllib.parse.quote(name)}"
-        self.close()  # A daemon ends a connection that was idle for long.
-        self.request("POST", path, context.getvalue(), of_a_tar)
-        answer = self.getresponse()
+        answer = self._ask("POST", path, context.getvalue(), of_a_tar)
         printed = answer.read().decode()
         assert answer.status == 200, printed
         assert '"errorDetail"' not in printed, printed
