@@ -100,15 +100,20 @@ def test_copa_keeps_one_and_a_quarter_over_delta_packets(
     assert queue_s * 24e6 / PACKET_BITS == pytest.approx(1.25 / delta, rel=0.1)
 
 
-@pytest.mark.parametrize("delta", [0.05, 0.1, 0.5])
-def test_copa_written_twice_is_the_same(experiments: Runs, link: str, delta: float) -> None:
+@pytest.mark.parametrize(
+    ("delta", "rtts_ms"), [(0.05, [80]), (0.1, [80]), (0.5, [80, 80.1, 80.2, 80.3, 80.4])]
+)
+def test_copa_written_twice_is_the_same(
+    experiments: Runs, link: str, delta: float, rtts_ms: list[float]
+) -> None:
     """The BPF source and the policy, each written from the paper, with its own windows of time.
 
-    A queue of few packets depends on how the round trip falls on packets of 0.5 ms, by up to
-    1.3 ms: the mean is over round trips that fall on all parts of one. The 8 s of each hold 16 of
-    Copa's cycles of 5 round trips, and the least RTT's first expiry, after 10 s.
+    The queue of δ = 0.5, of few packets, depends on how the round trip falls on packets of 0.5 ms,
+    by up to 1.3 ms: the mean is over round trips that fall on all parts of one. Longer queues
+    depend on it by less than what may lie between the two, 5 %: by 3.5 % among these five. The 8 s
+    of each run hold 16 of Copa's cycles of 5 round trips, and the least RTT's first expiry, after
+    10 s.
     """
-    rtts_ms = (80, 80.1, 80.2, 80.3, 80.4)
     rates_mbps, queues_ms = [], []
     for cc in ("copa", "copa-policy"):
         arguments = ("--cc", cc, "--cc-param", f"delta={delta}", "--scenario", link)

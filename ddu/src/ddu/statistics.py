@@ -67,15 +67,20 @@ class Pairing:
 
 def of_repeats(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Return the mean of independent repeats, by Student's t; one value has no interval."""
-    from scipy import special  # scipy.stats takes a second to import.
-
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(numbers.mean())
     if len(numbers) < 2:
         return Interval(mean, None, None, len(numbers), "one value")
     error = float(numbers.std(ddof=1) / np.sqrt(len(numbers)))
-    reach = float(special.stdtrit(len(numbers) - 1, 0.5 + confidence / 2)) * error
+    reach = _student(0.5 + confidence / 2, len(numbers) - 1) * error
     return Interval(mean, mean - reach, mean + reach, len(numbers), "Student's t over repeats")
+
+
+def _student(share: float, degrees: int) -> float:
+    """Return the quantile of Student's t distribution below which this share of it lies."""
+    from scipy import special  # scipy.stats takes a second to import.
+
+    return float(special.stdtrit(degrees, share))
 
 
 def of_series(
@@ -139,8 +144,6 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Interval:
     Fieller 1954: the interval holds each ratio r that Student's test does not reject, as the mean
     of above - r * below. It has no bounds where the mean below may be 0.
     """
-    from scipy import stats
-
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     count, mean_a, mean_b = len(a), float(a.mean()), float(b.mean())
     quotient = (
@@ -148,7 +151,7 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Interval:
     )
     if count < 2:
         return Interval(quotient, None, None, count, "one value")
-    quantile = float(stats.t.ppf(0.5 + CONFIDENCE / 2, count - 1)) ** 2 / count
+    quantile = _student(0.5 + CONFIDENCE / 2, count - 1) ** 2 / count
     (aa, ab), (_, bb) = np.cov(a, b, ddof=1)
     # Roots of (mean_a - r mean_b)^2 = quantile (aa - 2 r ab + r^2 bb).
     square = mean_b**2 - quantile * bb
@@ -168,7 +171,7 @@ def equivalence(
     Two one-sided t-tests (Schuirmann 1987) of above - low * below > 0 and of above - high * below <
     0 over pairs of the same seeds: the larger p. None for fewer than two pairs.
     """
-    from scipy import stats
+    from scipy import special
 
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     if len(a) < 2:
@@ -179,7 +182,7 @@ def equivalence(
         if not error:
             p_values.append(0.0 if excess.mean() > 0 else 1.0)
         else:
-            p_values.append(float(stats.t.sf(excess.mean() / error, len(excess) - 1)))
+            p_values.append(float(special.stdtr(len(excess) - 1, -excess.mean() / error)))
     return max(p_values)
 
 
@@ -194,16 +197,16 @@ def geometric_mean(above: Sequence[float], below: Sequence[float]) -> float | No
 def repeats_for(values: Sequence[float], half_width_ratio: float) -> int | None:
     """Return how many repeats would give Student's interval this half-width, as a share of the
     mean, if their spread is that of `values`; None for fewer than two of them, or a mean of 0."""
-    from scipy import stats
+    from scipy import special
 
     numbers = np.asarray(values, dtype=np.float64)
     if len(numbers) < 2 or not numbers.mean():
         return None
     spread = float(numbers.std(ddof=1) / abs(numbers.mean())) / half_width_ratio
     count = 2
-    while float(stats.t.ppf(0.5 + CONFIDENCE / 2, count - 1)) * spread > math.sqrt(count):
+    while _student(0.5 + CONFIDENCE / 2, count - 1) * spread > math.sqrt(count):
         # Student's quantile falls with the count: from below, the first that is enough.
-        normal = math.floor((float(stats.norm.ppf(0.5 + CONFIDENCE / 2)) * spread) ** 2)
+        normal = math.floor((float(special.ndtri(0.5 + CONFIDENCE / 2)) * spread) ** 2)
         count = max(count + 1, normal)
     return count
 
