@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
+from ccu.host import contain
 from ddu.console.extensions import extensions
 
 BIN = Path(sys.executable).parent
@@ -275,6 +276,7 @@ def _import(packages_are_known: bool) -> None:
         for module in _OF_ALL_PACKAGES:
             importlib.import_module(module)
     _build_models(BaseModel)
+    contain.losses()  # A fact of the machine, which an interpreter of its own finds out.
 
 
 def _build_models(of: type[BaseModel]) -> None:
