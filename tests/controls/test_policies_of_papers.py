@@ -93,7 +93,8 @@ def test_vivace_bears_random_loss_up_to_a_limit(experiments: Runs, steady: Path)
 
 def test_r_of_verus_trades_delay_for_throughput(experiments: Runs) -> None:
     """R = 2, 4, 6 as in the Verus paper, here over 106 PRB."""
-    chosen = [("--cc", "verus", "--cc-param", f"r={r}", "--prb", 106) for r in (2, 4, 6)]
+    link = ("--prb", 106, "--duration", "15s")
+    chosen = [("--cc", "verus", "--cc-param", f"r={r}", *link) for r in (2, 4, 6)]
     delays_ms = [experiments.summary(*one)["rtt_ms"]["p50"] for one in chosen]
     received = [mean_mbps(experiments(*one)) for one in chosen]
     assert all(more > 1.2 * less for less, more in pairwise(delays_ms))
