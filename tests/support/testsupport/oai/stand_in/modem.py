@@ -138,8 +138,9 @@ class Gnb(Modem):
         self.legs[index].keep(message)
 
     def receive(self, first, payload):
-        for index, leg in self.legs.items():
-            if measured := self.carrier.measure_ue(payload, index):
+        levels = self.carrier.measure_ues(payload, self.legs)
+        for (index, leg), measured in zip(self.legs.items(), levels, strict=True):
+            if measured:
                 leg.snr_db, leg.rsrp_dbm = measured
             leg.receive((first + ADVANCE + index * MORE_ADVANCE) // self.carrier.slot_samples)
 

@@ -8,7 +8,6 @@ is received differ by noise only, as the channel changes little in a few microse
 
 import cmath
 import math
-import operator
 import random
 import struct
 from array import array
@@ -65,32 +64,37 @@ class Carrier:
     def measure_gnb(self, payload):
         """Return (SNR of a resource element in dB, its RSRP in dBm) of samples from the gNB; None of
         fewer samples than that needs."""
-        return self._measure(payload, "gnb")
+        measured = averaged(payload)
+        return measured and self._level(*measured, "gnb")
 
-    def measure_ue(self, payload, index):
-        """Return the same of samples from all UEs, for the tones of one."""
-        return self._measure(payload, "ue", index)
+    def measure_ues(self, payload, indices):
+        """Return the same of samples from all UEs, for the tones of each of some."""
+        measured = averaged(payload)
+        return [measured and self._level(*measured, "ue", index) for index in indices]
 
-    def _measure(self, payload, sender, index=None):
-        count = MEASURED_PERIODS * PERIOD
-        if len(payload) < (count + PERIOD) * SAMPLE_BYTES:
-            return None
-        parts = array("h", payload[: (count + PERIOD) * SAMPLE_BYTES])
-        now, later = parts[: 2 * count], parts[2 * PERIOD :]
-        differences = list(map(operator.sub, now, later))
-        noise = sum(map(operator.mul, differences, differences)) / 2 / count
-        periods = [now[2 * PERIOD * n : 2 * PERIOD * (n + 1)] for n in range(MEASURED_PERIODS)]
-        mean = [sum(one) / MEASURED_PERIODS for one in zip(*periods, strict=True)]
-        samples = list(map(complex, mean[::2], mean[1::2]))
+    def _level(self, samples, noise, sender, index=None):
         if index is not None:
             samples = comb(samples, index)
         power = sum(abs(one) ** 2 for one in samples) / len(samples)
-        averaged = MEASURED_PERIODS * PERIOD // len(samples)
-        signal = max(power - noise / averaged, 1e-3)
+        signal = max(power - noise / (MEASURED_PERIODS * PERIOD // len(samples)), 1e-3)
         # Tones have the power density of resource elements, and fill a part of the bandwidth.
         element = signal * PERIOD / len(self._tones(index))
         sent = AMPLITUDES[sender] ** 2 / 2
         return decibels(element / max(noise, 1e-3)), UNITY_DBM + decibels(element / sent)
+
+
+def averaged(payload):
+    """Return (the mean of the periods at the begin of samples, the power of noise in a sample); None of
+    fewer samples than that needs."""
+    count = MEASURED_PERIODS * PERIOD
+    if len(payload) < (count + PERIOD) * SAMPLE_BYTES:
+        return None
+    parts = array("h", payload[: (count + PERIOD) * SAMPLE_BYTES])
+    now, later = parts[: 2 * count], parts[2 * PERIOD :]
+    noise = math.dist(now, later) ** 2 / 2 / count
+    periods = [now[2 * PERIOD * n : 2 * PERIOD * (n + 1)] for n in range(MEASURED_PERIODS)]
+    mean = [one / MEASURED_PERIODS for one in map(sum, zip(*periods, strict=True))]
+    return list(map(complex, mean[::2], mean[1::2])), noise
 
 
 def comb(period, index):
