@@ -22,12 +22,12 @@ struct Passed {
 }
 
 fn check(config: &ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {
-    let mut link: Link<usize> = link(config, scenario);
+    let mut link: Link<u64> = link(config, scenario);
     play(&mut link, arrivals);
     let entered = times(arrivals);
     let mut passed = Vec::new();
     while let Some(delivery) = link.dequeue() {
-        let number = delivery.packet.payload;
+        let number = delivery.packet.payload as usize;
         let (_, bytes, down, ue) = arrivals[number];
         passed.push(Passed {
             ue: UeId(ue % link.ues()),

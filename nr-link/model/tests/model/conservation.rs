@@ -5,6 +5,9 @@ use crate::common::{MS, SECOND, config, flat, link, packet, saturate};
 use nr_link_model::{Delivery, Direction, Link, Nanos, Port, UeId};
 use proptest::prelude::*;
 
+/// The time from which the gap before the first packet counts.
+const BEGIN: Nanos = 50 * MS;
+
 /// Arrivals: ns since the last one, bytes, and whether it is downlink.
 type Arrivals = Vec<(Nanos, u32, bool)>;
 
@@ -13,14 +16,14 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
 }
 
 struct Outcome {
-    delivered: Vec<(Delivery<(usize, Nanos)>, Nanos)>,
-    link: Link<(usize, Nanos)>,
+    delivered: Vec<(Delivery<u64>, Nanos)>,
+    link: Link<u64>,
 }
 
 fn run(arrivals: &Arrivals, changes: &[(&str, &str)], sinr_db: f64, step: Nanos) -> Outcome {
     let mut link = link(&config(changes), &flat(sinr_db));
     let mut delivered = Vec::new();
-    let mut now = 50 * MS;
+    let mut now = BEGIN;
     for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {
         now += gap;
         let from = if down {
@@ -28,7 +31,7 @@ fn run(arrivals: &Arrivals, changes: &[(&str, &str)], sinr_db: f64, step: Nanos)
         } else {
             Port::Ue(UeId(0))
         };
-        link.enqueue(from, packet(bytes, (number, now)), now);
+        link.enqueue(from, packet(bytes, number as u64), now);
         if number % 7 == 0 {
             link.advance(now);
             delivered.extend(std::iter::from_fn(|| link.dequeue()).map(|delivery| (delivery, now)));
@@ -44,6 +47,13 @@ fn run(arrivals: &Arrivals, changes: &[(&str, &str)], sinr_db: f64, step: Nanos)
 }
 
 fn check(arrivals: &Arrivals, outcome: &Outcome, path: [Nanos; 2]) {
+    let entered: Vec<Nanos> = arrivals
+        .iter()
+        .scan(BEGIN, |now, arrival| {
+            *now += arrival.0;
+            Some(*now)
+        })
+        .collect();
     let directions = [(Direction::Downlink, path[0]), (Direction::Uplink, path[1])];
     for (direction, path) in directions {
         let down = direction == Direction::Downlink;
@@ -54,18 +64,18 @@ fn check(arrivals: &Arrivals, outcome: &Outcome, path: [Nanos; 2]) {
             .collect();
         for pair in out.windows(2) {
             assert!(
-                pair[0].0.packet.payload.0 < pair[1].0.packet.payload.0,
+                pair[0].0.packet.payload < pair[1].0.packet.payload,
                 "reordered or doubled"
             );
             assert!(pair[0].0.due <= pair[1].0.due);
         }
         for (delivery, seen) in &out {
-            let (number, entered) = delivery.packet.payload;
+            let number = delivery.packet.payload as usize;
             assert_eq!(
                 (delivery.packet.bytes, down),
                 (arrivals[number].1, arrivals[number].2)
             );
-            assert!(delivery.due <= *seen && delivery.due >= entered + path);
+            assert!(delivery.due <= *seen && delivery.due >= entered[number] + path);
         }
         let totals = outcome.link.totals(UeId(0), direction);
         let held = outcome.link.contents(UeId(0), direction);

@@ -25,10 +25,10 @@ pub(super) fn arrivals() -> impl Strategy<Value = Arrivals> {
 }
 
 /// A packet as it left: number, time, account.
-type Left = (usize, Nanos, Option<Box<Delays>>);
+type Left = (u64, Nanos, Option<Box<Delays>>);
 
 /// Runs a link with these arrivals from 50 ms on, until 300 ms after the last.
-pub(super) fn play(link: &mut Link<usize>, arrivals: &Arrivals) {
+pub(super) fn play(link: &mut Link<u64>, arrivals: &Arrivals) {
     let entered = times(arrivals);
     for (number, &(_, bytes, down, ue)) in arrivals.iter().enumerate() {
         let ue = UeId(ue % link.ues());
@@ -37,7 +37,7 @@ pub(super) fn play(link: &mut Link<usize>, arrivals: &Arrivals) {
         } else {
             Port::Ue(ue)
         };
-        link.enqueue(from, packet(bytes, number), entered[number]);
+        link.enqueue(from, packet(bytes, number as u64), entered[number]);
     }
     link.advance(entered.last().expect("packets arrive") + 300 * MS);
 }
@@ -49,7 +49,7 @@ fn run(
     arrivals: &Arrivals,
     explains: bool,
 ) -> Vec<Left> {
-    let mut link: Link<usize> = link(config, scenario);
+    let mut link: Link<u64> = link(config, scenario);
     if explains {
         link.explain();
     }
@@ -81,7 +81,7 @@ fn check(config: &ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {
     let entered = times(arrivals);
     for (number, due, delays) in &explained {
         let delays = delays.as_ref().expect("each packet has an account");
-        assert_eq!(delays.entered, entered[*number]);
+        assert_eq!(delays.entered, entered[*number as usize]);
         assert_eq!(
             delays.total(),
             due - delays.entered,
@@ -274,7 +274,7 @@ fn accounts(
 ) -> Vec<Option<Delays>> {
     let mut accounts = vec![None; arrivals.len()];
     for (number, _, delays) in run(config, scenario, arrivals, true) {
-        accounts[number] = delays.map(|delays| *delays);
+        accounts[number as usize] = delays.map(|delays| *delays);
     }
     accounts
 }

@@ -125,15 +125,18 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
     let rate = capacity_scenario(&format!(
         "{{dl: {{constant_mbps: {LINK_MBPS}}}, ul: {{constant_mbps: {LINK_MBPS}}}}}"
     ));
-    let mut link: Link<(usize, u64, Nanos)> = link(&config, &rate);
+    let mut link: Link<u64> = link(&config, &rate);
     let mut senders: Vec<Sender> = controls.into_iter().map(Sender::new).collect();
+    // The sender of each packet, its number there, and when it was sent.
+    let mut packets: Vec<(usize, u64, Nanos)> = Vec::new();
     let mut waits_ms = vec![Vec::new(); senders.len()];
     let mut acks: VecDeque<(Nanos, usize, u64, bool)> = VecDeque::new();
     let mut now = 0;
     while now < DURATION {
         for (index, sender) in senders.iter_mut().enumerate() {
             while sender.may_send() {
-                let packet = Packet::new(BYTES, sender.ecn(), (index, sender.next, now));
+                let packet = Packet::new(BYTES, sender.ecn(), packets.len() as u64);
+                packets.push((index, sender.next, now));
                 link.enqueue(Port::Core { ue: UeId(0) }, packet, now);
                 sender.next += 1;
             }
@@ -145,7 +148,7 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
         link.advance(now);
         link.samples();
         while let Some(delivery) = link.dequeue() {
-            let (index, number, sent) = delivery.packet.payload;
+            let (index, number, sent) = packets[delivery.packet.payload as usize];
             if now >= SETTLED {
                 let wait = delivery.due - sent - ONE_WAY;
                 waits_ms[index].push(wait as f64 / 1e6);

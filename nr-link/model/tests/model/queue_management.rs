@@ -60,14 +60,14 @@ impl Reno {
 fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
     let mut config = config(&[]);
     config.ues[0].queue.dl = queue;
-    let mut link: Link<(usize, u64)> = link(&config, scenario);
+    let mut link: Link<u64> = link(&config, scenario);
     let mut flows: Vec<Reno> = (0..FLOWS).map(|_| Reno::new()).collect();
     let mut acks: VecDeque<(Nanos, usize, u64, bool)> = VecDeque::new();
     let (mut now, mut waits) = (0, Vec::new());
     while now < DURATION {
         for (index, flow) in flows.iter_mut().enumerate() {
             while flow.may_send() {
-                let packet = Packet::new(1500, ecn, (index, flow.next));
+                let packet = Packet::new(1500, ecn, flow.next * FLOWS as u64 + index as u64);
                 link.enqueue(Port::Core { ue: UeId(0) }, packet, now);
                 flow.next += 1;
             }
@@ -76,7 +76,10 @@ fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
         now = link.next_event().at.min(ack);
         link.advance(now);
         while let Some(delivery) = link.dequeue() {
-            let (index, number) = delivery.packet.payload;
+            let (number, index) = (
+                delivery.packet.payload / FLOWS as u64,
+                (delivery.packet.payload % FLOWS as u64) as usize,
+            );
             acks.push_back((delivery.due + RETURN, index, number, delivery.ce));
         }
         while acks.front().is_some_and(|ack| ack.0 <= now) {
