@@ -152,11 +152,15 @@ mod tests {
     fn values_have_the_types_that_are_asked_for() {
         assert_eq!(choice("none"), Ok(Choice::None));
         assert_eq!(choice("pair: [-1, .5]"), Ok(Choice::Pair([-1.0, 0.5])));
+        assert_eq!(
+            choice(r#"pair: ["1e-05", '+2']"#),
+            Ok(Choice::Pair([1e-5, 2.0]))
+        );
         let texts = [("a", "007"), ("b", "1.50"), ("c", "yes"), ("d", "x y")];
         let texts = texts.map(|(key, text)| (key.to_owned(), text.to_owned()));
         let text = "texts: {a: 007, b: &b 1.50, c: yes, d: 'x y'}";
         assert_eq!(choice(text), Ok(Choice::Texts(texts.into())));
-        let Ok(Choice::Lines(lines)) = choice("lines:\n  - 7\n\n  - 8") else {
+        let Ok(Choice::Lines(lines)) = choice("lines:\n  - 7\n\n  - '8'") else {
             panic!("no list");
         };
         let lines = lines.into_iter().map(|Lined(line, value)| (line, value));
@@ -175,7 +179,7 @@ mod tests {
                 "pair: the list has 3 values, which are too many. See docs for",
             ),
             (
-                "pair: [1, '2']",
+                "pair: [1, '2 ms']",
                 "pair: the value is not a number. Write a number",
             ),
             (

@@ -2,6 +2,7 @@
 //! Reads types from the tree of a YAML file.
 
 use std::slice;
+use std::str::FromStr;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -52,23 +53,21 @@ impl<'a> Typed<'a> {
         match &self.node.value {
             Content::Whole(value) => Some(*value as f64),
             Content::Real(value) => Some(*value),
-            Content::Text(text) => match text.as_str() {
-                ".nan" => Some(f64::NAN),
-                ".inf" => Some(f64::INFINITY),
-                "-.inf" => Some(f64::NEG_INFINITY),
-                _ => None,
-            },
+            Content::Text(text) => not_finite(text).or_else(|| in_quotes(text)),
             _ => None,
         }
     }
 
     fn whole<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Refusal> {
-        let Content::Whole(value) = self.node.value else {
-            return Err(not("a whole number"));
+        let value: Option<i128> = match &self.node.value {
+            Content::Whole(value) => Some(*value),
+            Content::Text(text) => in_quotes(text),
+            _ => None,
         };
-        match u64::try_from(value) {
-            Ok(value) => visitor.visit_u64(value),
-            Err(_) => visitor.visit_i64(value as i64),
+        match value.map(|value| (u64::try_from(value), i64::try_from(value))) {
+            Some((Ok(value), _)) => visitor.visit_u64(value),
+            Some((_, Ok(value))) => visitor.visit_i64(value),
+            _ => Err(not("a whole number")),
         }
     }
 
@@ -140,6 +139,25 @@ impl<'a> Typed<'a> {
     }
 }
 
+/// Returns a number that is not finite, by its name in YAML.
+fn not_finite(text: &str) -> Option<f64> {
+    match text {
+        ".nan" => Some(f64::NAN),
+        ".inf" => Some(f64::INFINITY),
+        "-.inf" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
+}
+
+/// Returns the number that a text is. Programs that take 1e-05 for a text, as those of YAML 1.1 do, write it in quotes.
+fn in_quotes<N: FromStr>(text: &str) -> Option<N> {
+    let of_a_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    text.bytes()
+        .all(of_a_number)
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
 /// Makes the refusal of a value that is not what is wanted.
 fn not(wanted: &str) -> Refusal {
     violation!("the value is not {wanted}", "Write {wanted}").into()
@@ -163,7 +181,7 @@ impl<'a> Deserializer<'a> for Typed<'a> {
             Content::Bool(value) => visitor.visit_bool(*value),
             Content::Whole(_) => self.whole(visitor),
             Content::Real(value) => visitor.visit_f64(*value),
-            Content::Text(text) if self.real().is_some() => {
+            Content::Text(text) if not_finite(text).is_some() => {
                 Err(violation!("{text} is not a finite number", "Write a finite number").into())
             }
             Content::Text(text) => visitor.visit_borrowed_str(text),
