@@ -5,6 +5,7 @@
 mod arrivals;
 mod certificate;
 mod clock;
+mod closing;
 mod ending;
 mod endpoint;
 mod plane;
@@ -32,6 +33,7 @@ use ring::hkdf;
 use serde::Serialize;
 
 use clock::Clock;
+use closing::Closing;
 use endpoint::Endpoint;
 use policy::Policy;
 use qlog::Log;
@@ -203,6 +205,8 @@ fn send(options: &Send) -> Result<()> {
         Some(plane) => Arc::new(plane.clone()),
         None => options.cc.factory(),
     };
+    let closing = Closing::default();
+    let congestion = closing.unlimited(congestion);
     let tls = tls::client(&common.certificate, common.keys.as_deref())?;
     let mut config = ClientConfig::new(Arc::new(tls));
     let ids = ConnectionIds::new(&Seed::new(
@@ -221,7 +225,7 @@ fn send(options: &Send) -> Result<()> {
         patience: options.patience,
     };
     let socket = Socket::bind(common.address, common.mtu, common.ecn)?;
-    let mut sender = Sender::new(load, config, clock.read());
+    let mut sender = Sender::new(load, config, closing, clock.read());
     Endpoint::new(clock, socket, &seed, None, log, policy).run(&mut sender, options.to)?;
     let mut report = serde_json::to_value(sender.report())?;
     if let Some(plane) = plane {

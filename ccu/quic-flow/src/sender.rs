@@ -12,6 +12,7 @@ use quinn_proto::{
 };
 use serde::Serialize;
 
+use crate::closing::Closing;
 use crate::ending::{self, DONE, RESUME};
 
 /// The bytes that one write offers to a stream.
@@ -77,6 +78,7 @@ enum Stage {
 pub struct Sender {
     load: Load,
     config: ClientConfig,
+    closing: Closing,
     stage: Stage,
     wanted: bool,
     began: Instant,
@@ -91,7 +93,7 @@ pub struct Sender {
 
 impl Sender {
     /// Makes a sender that starts at `now`.
-    pub fn new(load: Load, config: ClientConfig, now: Instant) -> Self {
+    pub fn new(load: Load, config: ClientConfig, closing: Closing, now: Instant) -> Self {
         let stage = if load.with_zero_rtt {
             Stage::Resuming
         } else {
@@ -100,6 +102,7 @@ impl Sender {
         Self {
             load,
             config,
+            closing,
             stage,
             wanted: true,
             began: now,
@@ -204,6 +207,7 @@ impl Sender {
         report.congestion_events = stats.path.congestion_events;
         report.path_mtu_bytes = stats.path.current_mtu;
         report.min_rtt_ms = connection.min_rtt().as_secs_f64() * 1e3;
+        self.closing.begin();
         connection.close(now, DONE, Bytes::new());
         self.stage = Stage::Closing;
     }
