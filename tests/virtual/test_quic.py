@@ -102,14 +102,6 @@ def test_a_change_of_the_link_changes_nothing_before(kernel: Path, tmp_path: Pat
     assert last_ms[0] < 80 < last_ms[1]
 
 
-def test_the_receiver_is_told_of_the_end_although_the_window_is_full(
-    kernel: Path, tmp_path: Path
-) -> None:
-    ended = run(tmp_path / "run", "--cc", "quic:newreno", "--duration", "3s")
-    # Without CONNECTION_CLOSE the receiver waits for 20 s more than the flow lasts.
-    assert json.loads((ended / "raw/virtual.json").read_text())["virtual_s"] < 20
-
-
 def test_a_policy_that_fails_during_a_flow_is_named(kernel: Path, tmp_path: Path) -> None:
     policy = tmp_path / "mine.py"
     policy.write_text(

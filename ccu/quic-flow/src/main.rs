@@ -5,7 +5,6 @@
 mod arrivals;
 mod certificate;
 mod clock;
-mod closing;
 mod ending;
 mod endpoint;
 mod plane;
@@ -33,7 +32,6 @@ use ring::hkdf;
 use serde::Serialize;
 
 use clock::Clock;
-use closing::Closing;
 use endpoint::Endpoint;
 use policy::Policy;
 use qlog::Log;
@@ -205,8 +203,6 @@ fn send(options: &Send) -> Result<()> {
         Some(plane) => Arc::new(plane.clone()),
         None => options.cc.factory(),
     };
-    let closing = Closing::default();
-    let congestion = closing.unlimited(congestion);
     let tls = tls::client(&common.certificate, common.keys.as_deref())?;
     let mut config = ClientConfig::new(Arc::new(tls));
     let ids = ConnectionIds::new(&Seed::new(
@@ -225,7 +221,7 @@ fn send(options: &Send) -> Result<()> {
         patience: options.patience,
     };
     let socket = Socket::bind(common.address, common.mtu, common.ecn)?;
-    let mut sender = Sender::new(load, config, closing, clock.read());
+    let mut sender = Sender::new(load, config, clock.read());
     Endpoint::new(clock, socket, &seed, None, log, policy).run(&mut sender, options.to)?;
     let mut report = serde_json::to_value(sender.report())?;
     if let Some(plane) = plane {

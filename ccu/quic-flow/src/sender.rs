@@ -12,7 +12,6 @@ use quinn_proto::{
 };
 use serde::Serialize;
 
-use crate::closing::Closing;
 use crate::ending::{self, DONE, RESUME};
 
 /// The bytes that one write offers to a stream.
@@ -78,7 +77,6 @@ enum Stage {
 pub struct Sender {
     load: Load,
     config: ClientConfig,
-    closing: Closing,
     stage: Stage,
     wanted: bool,
     began: Instant,
@@ -93,7 +91,7 @@ pub struct Sender {
 
 impl Sender {
     /// Makes a sender that starts at `now`.
-    pub fn new(load: Load, config: ClientConfig, closing: Closing, now: Instant) -> Self {
+    pub fn new(load: Load, config: ClientConfig, now: Instant) -> Self {
         let stage = if load.with_zero_rtt {
             Stage::Resuming
         } else {
@@ -102,7 +100,6 @@ impl Sender {
         Self {
             load,
             config,
-            closing,
             stage,
             wanted: true,
             began: now,
@@ -207,7 +204,6 @@ impl Sender {
         report.congestion_events = stats.path.congestion_events;
         report.path_mtu_bytes = stats.path.current_mtu;
         report.min_rtt_ms = connection.min_rtt().as_secs_f64() * 1e3;
-        self.closing.begin();
         connection.close(now, DONE, Bytes::new());
         self.stage = Stage::Closing;
     }
