@@ -4,8 +4,8 @@
 //! Random words are those of Philox4x32-7 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), whose
 //! counter is the number of the sample. Each word becomes a complex Gaussian sample by Box and Muller (1958), with
 //! series for logarithm, sine and cosine: 18 bits are its length, at most 5.1 standard deviations, and 14 its angle. A
-//! resource element is a sum of more than a thousand samples, which hides both. Only operations of which IEEE 754 fixes the result are used, and none that
-//! fuses two: vectors and scalars give the same bits.
+//! resource element is a sum of more than a thousand samples, which hides both. Only operations of which IEEE 754 fixes the
+//! result are used, and none that fuses two: vectors and scalars give the same bits.
 
 use crate::STEP;
 
