@@ -98,6 +98,9 @@ check: build ## check language, formatting, types and lints, as CI does
 	  else echo "skipped: types of dashboards/ (Grafana's SDK needs Python 3.11)"; fi
 	$(call if_cargo_has,fmt,--check)
 	$(call if_cargo_has,clippy,--quiet --locked --workspace --all-targets -- -D warnings)
+	@# The fuzz targets are workspaces of their own, whose lock files follow the libraries'.
+	@for crate in $(wildcard */fuzz/Cargo.toml */*/fuzz/Cargo.toml); do \
+	  $(CARGO) metadata --locked --format-version 1 --manifest-path $$crate >/dev/null || exit 1; done
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'kmod/*.[ch]' 'cc/*.[ch]')
 
 format: ## format every file

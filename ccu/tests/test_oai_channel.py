@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import csv
+import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -229,6 +231,34 @@ def test_mac_bytes_of_every_format() -> None:
     assert gnb_files.mac_bytes(new, "dl") == 380016
     assert gnb_files.mac_bytes(new, "ul") == 356230
     assert gnb_files.mac_bytes("LCID 1,2,4, goodput DL 12.00 UL 1.00 Mbps", "dl") is None
+
+
+def test_the_last_counters_were_read_after_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gnb_files, "_WORKING_FOLDERS", (str(tmp_path).lstrip("/"),))
+    counted, ended = 0, threading.Event()
+
+    def write() -> None:
+        # What is composed is older when it is written.
+        while not ended.is_set():
+            text = f"UE c: MAC:    TX {counted:14d} RX              0 bytes\n"
+            time.sleep(0.1)
+            (tmp_path / gnb_files.NAMES[0]).write_text(text)
+
+    gnb = threading.Thread(target=write)
+    (tmp_path / "kept").mkdir()
+    files = gnb_files.GnbFiles(os.getpid, tmp_path / "kept")
+    gnb.start()
+    files.start()
+    try:
+        for counted in range(1, 9):
+            files.wait_for_counters()
+            assert files.mac_bytes("dl") == counted
+    finally:
+        ended.set()
+        gnb.join()
+        files.finish()
 
 
 def test_frames_give_the_radios_time_over_wraps(tmp_path: Path) -> None:

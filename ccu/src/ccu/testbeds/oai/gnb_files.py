@@ -56,6 +56,7 @@ class GnbFiles:
         self._thread = threading.Thread(target=self._run, name="gnb files", daemon=True)
         self._seen: dict[str, tuple[int, int]] = {}
         self._latest: dict[str, str] = {}
+        self._counted_ns = 0  # when the gNB wrote the latest version of the MAC's file
 
     def start(self) -> None:
         self._thread.start()
@@ -85,6 +86,8 @@ class GnbFiles:
             self._seen[name] = mark
             if text:
                 self._latest[name] = text
+                if name == NAMES[0]:
+                    self._counted_ns = stat.st_mtime_ns
             now_ns = self._now_ns()
             if now_ns is None:
                 return
@@ -95,14 +98,21 @@ class GnbFiles:
                     kept.write("\n")
             return
 
-    def wait_for_another_reading(self) -> None:
-        """Wait until the MAC's file is rewritten. Raises TimeoutError."""
-        before = self._seen.get(NAMES[0])
+    def wait_for_counters(self) -> None:
+        """Wait until the latest version of the MAC's file has all that was counted until now.
+
+        The first version that is written from now on may have been composed before; the second was
+        composed after the first was written. Raises TimeoutError.
+        """
+        now_ns = time.time_ns()
         deadline = time.monotonic() + _PATIENCE_S
-        while self._seen.get(NAMES[0]) == before:
+        since: set[int] = set()
+        while len(since) < 2:
             if time.monotonic() > deadline:
                 raise TimeoutError
             time.sleep(_POLL_S)
+            if (counted_ns := self._counted_ns) > now_ns:
+                since.add(counted_ns)
 
     def mac_bytes(self, direction: Direction) -> int | None:
         """Return the MAC's byte counter over all UEs; None if this version has none."""

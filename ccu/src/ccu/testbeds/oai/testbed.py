@@ -223,7 +223,7 @@ class OaiTestbed(NamespaceHosts):
         """Restore the channel, and compare the radio's time with wall time."""
         # The gNB writes its counters once per second: wait for the last ones.
         try:
-            self._files.wait_for_another_reading()
+            self._files.wait_for_counters()
         except TimeoutError:
             self._stale = True
             self._problems.append("the gNB's counters are older than the end of the traffic")

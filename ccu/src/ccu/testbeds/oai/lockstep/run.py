@@ -135,7 +135,7 @@ class _Coupled:
     def _await_counters(self, files: GnbFiles) -> None:
         # The gNB writes its counters once per second of wall time: wait for the last ones.
         try:
-            files.wait_for_another_reading()
+            files.wait_for_counters()
         except TimeoutError:
             self._problems.append("the gNB's counters are older than the end of the traffic")
 
