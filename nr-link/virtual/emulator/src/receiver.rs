@@ -159,12 +159,15 @@ impl<R: Response> Receiver<R> {
         for antenna in 0..receiving {
             let mut sum: Block = [[0; STEP]; 2];
             for transmitter in 0..transmitting {
+                let line = &self.lines[transmitter][offset + STEP - within..][..longest + STEP];
+                if silent(line) {
+                    continue;
+                }
                 let taps = &self.taps[antenna * transmitting + transmitter];
                 if taps.limited() {
                     self.account.limited_samples += count as u64;
                 }
                 taps.between(share, &mut self.now);
-                let line = &self.lines[transmitter][offset + STEP - within..];
                 fir::add(line, longest, &self.now, taps.shift(), &mut sum);
             }
             if deviation > 0.0
@@ -200,60 +203,125 @@ impl<R: Response> Receiver<R> {
     }
 }
 
+/// Returns whether nothing was sent: in half of the slots, or more, with time division duplex.
+fn silent(line: &[Sample]) -> bool {
+    // Of what is sent, hardly any sample is 0: the first look answers for most.
+    line[line.len() / 2] == [0; 2] && line.iter().fold(0, |any, [i, q]| any | i | q) == 0
+}
+
 /// Rounds the sums of `range`, in steps of 1/256, to samples, each `stride` after the last; returns how many were limited to 16 bits, and their power.
 fn round(sum: &Block, range: Range<usize>, result: &mut [Sample], stride: usize) -> (u64, f64) {
-    #[cfg(target_arch = "x86_64")]
-    let samples = match std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: this processor has AVX2.
-        true => unsafe { rounded_with_avx2(sum) },
-        false => rounded(sum),
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let samples = rounded(sum);
+    let mut kept = [[0; 2]; STEP];
+    let (limited, power) = rounded(sum, range.clone(), &mut kept);
+    let kept = &kept[range];
     match stride {
-        1 => result.copy_from_slice(&samples.kept[range.clone()]),
+        1 => result.copy_from_slice(kept),
         _ => {
             let spaced = result.iter_mut().step_by(stride);
-            spaced
-                .zip(&samples.kept[range.clone()])
-                .for_each(|(result, kept)| *result = *kept);
+            spaced.zip(kept).for_each(|(result, kept)| *result = *kept);
         }
     }
-    let saturated: u32 = samples.limited[range.clone()].iter().sum();
-    let power: u64 = samples.power[range].iter().sum();
-    (u64::from(saturated), power as f64)
+    (limited, power as f64)
 }
 
-/// The samples of a step.
-struct Rounded {
-    kept: [Sample; STEP],
-    /// 1 if it was limited.
-    limited: [u32; STEP],
-    power: [u64; STEP],
+/// Writes the samples of a step; returns how many of `range` were limited, and the sum of their powers.
+fn rounded(sum: &Block, range: Range<usize>, kept: &mut [Sample; STEP]) -> (u64, u64) {
+    #[cfg(target_arch = "x86_64")]
+    if range == (0..STEP) && std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: this processor has AVX2.
+        return unsafe { rounded_with_avx2(sum, kept) };
+    }
+    rounded_one_by_one(sum, range, kept)
 }
 
-/// The same code, compiled for wider vectors.
+/// The reference.
+fn rounded_one_by_one(sum: &Block, range: Range<usize>, kept: &mut [Sample; STEP]) -> (u64, u64) {
+    let (mut limited, mut power) = (0, 0);
+    let within = |one: i32| one.clamp(i32::from(i16::MIN), i32::from(i16::MAX));
+    for n in range {
+        let [i, q] = [0, 1].map(|part| (sum[part][n] + 128) >> 8);
+        let (kept_i, kept_q) = (within(i), within(q));
+        kept[n] = [kept_i as i16, kept_q as i16];
+        limited += u64::from((i, q) != (kept_i, kept_q));
+        // Each square is at most 2^30.
+        power += u64::from((kept_i * kept_i) as u32 + (kept_q * kept_q) as u32);
+    }
+    (limited, power)
+}
+
+/// The same for a whole step, eight samples at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn rounded_with_avx2(sum: &Block) -> Rounded {
-    rounded(sum)
+fn rounded_with_avx2(sum: &Block, kept: &mut [Sample; STEP]) -> (u64, u64) {
+    use std::arch::x86_64::{
+        __m256i, _mm256_add_epi32, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpeq_epi32,
+        _mm256_loadu_si256, _mm256_madd_epi16, _mm256_or_si256, _mm256_packs_epi32,
+        _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256,
+        _mm256_shuffle_epi8, _mm256_srai_epi32, _mm256_srli_epi32, _mm256_srli_epi64,
+        _mm256_storeu_si256,
+    };
+    const LANES: usize = 8;
+    let (half, bias) = (_mm256_set1_epi32(128), _mm256_set1_epi32(1 << 15));
+    let low = _mm256_set1_epi64x(0xFFFF_FFFF);
+    // In each half of a vector four I and four Q, to pairs.
+    let pairs = _mm256_setr_epi8(
+        0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12,
+        13, 6, 7, 14, 15,
+    );
+    let zero = _mm256_setzero_si256();
+    // The number of samples that were not limited, negative.
+    let (mut unlimited, mut power) = (zero, zero);
+    for first in (0..STEP).step_by(LANES) {
+        let [i, q] = [0, 1].map(|part| {
+            let at = sum[part][first..][..LANES].as_ptr().cast::<__m256i>();
+            // SAFETY: so many numbers are there.
+            let sums = unsafe { _mm256_loadu_si256(at) };
+            _mm256_srai_epi32(_mm256_add_epi32(sums, half), 8)
+        });
+        let samples = _mm256_shuffle_epi8(_mm256_packs_epi32(i, q), pairs);
+        let at = kept[first..][..LANES].as_mut_ptr().cast::<__m256i>();
+        // SAFETY: so many samples are there.
+        unsafe { _mm256_storeu_si256(at, samples) };
+        // 16 bits hold what, with 2^15 added, has no higher bits.
+        let above = _mm256_or_si256(_mm256_add_epi32(i, bias), _mm256_add_epi32(q, bias));
+        let held = _mm256_cmpeq_epi32(_mm256_srli_epi32(above, 16), zero);
+        unlimited = _mm256_add_epi32(unlimited, held);
+        let powers = _mm256_madd_epi16(samples, samples);
+        power = _mm256_add_epi64(power, _mm256_and_si256(powers, low));
+        power = _mm256_add_epi64(power, _mm256_srli_epi64(powers, 32));
+    }
+    let (mut counts, mut powers) = ([0_i32; LANES], [0_u64; LANES / 2]);
+    // SAFETY: both have the size of a vector.
+    unsafe {
+        _mm256_storeu_si256(counts.as_mut_ptr().cast::<__m256i>(), unlimited);
+        _mm256_storeu_si256(powers.as_mut_ptr().cast::<__m256i>(), power);
+    }
+    let limited = STEP as i32 + counts.iter().sum::<i32>();
+    (limited as u64, powers.iter().sum())
 }
 
-#[inline(always)]
-fn rounded(sum: &Block) -> Rounded {
-    let mut made = Rounded {
-        kept: [[0; 2]; STEP],
-        limited: [0; STEP],
-        power: [0; STEP],
-    };
-    let within = |one: i32| one.clamp(i32::from(i16::MIN), i32::from(i16::MAX));
-    for n in 0..STEP {
-        let (i, q) = ((sum[0][n] + 128) >> 8, (sum[1][n] + 128) >> 8);
-        let (kept_i, kept_q) = (within(i), within(q));
-        made.kept[n] = [kept_i as i16, kept_q as i16];
-        made.limited[n] = u32::from(((i ^ kept_i) | (q ^ kept_q)) != 0);
-        // Each square is at most 2^30.
-        made.power[n] = u64::from((kept_i * kept_i) as u32 + (kept_q * kept_q) as u32);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_and_scalars_round_alike() {
+        let mut word = 1_u32;
+        for size in [1, 8, 12] {
+            let sum = [(); 2].map(|()| {
+                std::array::from_fn(|_| {
+                    word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (word as i32) >> size
+                })
+            });
+            let (mut fast, mut plain) = ([[0; 2]; STEP], [[0; 2]; STEP]);
+            let counted = rounded(&sum, 0..STEP, &mut fast);
+            assert_eq!(counted, rounded_one_by_one(&sum, 0..STEP, &mut plain));
+            assert_eq!(fast, plain);
+        }
+        let least = [[i32::MIN >> 1; STEP]; 2];
+        let mut kept = [[0; 2]; STEP];
+        let power = STEP as u64 * (1 << 31);
+        assert_eq!(rounded(&least, 0..STEP, &mut kept), (STEP as u64, power));
     }
-    made
 }
