@@ -23,9 +23,9 @@ def folders() -> list[Path]:
 def sources(suffix: str) -> dict[str, Path]:
     """Return the files that can be named without their folder, by name."""
     return {
-        file.name: file.resolve()
+        file.name: file.resolve() if file.is_symlink() else file
         for folder in folders()
-        for file in sorted(folder.glob(f"*{suffix}"))
+        for file in sorted(folder.resolve().glob(f"*{suffix}"))
     }
 
 

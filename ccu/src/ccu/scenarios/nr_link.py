@@ -36,21 +36,21 @@ def scenario(file: Path) -> dict[str, Any]:
 def radio(config: dict[str, Any]) -> dict[str, Any] | None:
     """Check a configuration and its scenario; return the resolved radio. Raises RefusedError."""
     scenario(Path(config["scenario"]))
-    resolved: dict[str, Any] | None = _checked(yaml.safe_dump(config, sort_keys=False))["radio"]
+    resolved: dict[str, Any] | None = _checked(_text(config))["radio"]
     return resolved
 
 
 def warnings(config: dict[str, Any]) -> list[Problem]:
     """Return what nr-link accepts and takes for a mistake. Raises RefusedError."""
-    checked = _checked(yaml.safe_dump(config, sort_keys=False))
+    checked = _checked(_text(config))
     return list(map(Problem.from_json, checked["warnings"]))
 
 
 def capacity(config: dict[str, Any], seconds: float, interval_ms: int) -> str:
     """Return the CSV text of `nr-link capacity`. Raises RefusedError."""
     options = [f"--seconds={seconds!r}", "--interval-ms", str(interval_ms)]
-    text = yaml.safe_dump(config, sort_keys=False)
-    return ask(["capacity", "--config", STANDARD_INPUT, *options, *_PROBLEMS], text)
+    words = ["capacity", "--config", STANDARD_INPUT, *options, *_PROBLEMS]
+    return ask(words, _text(config))
 
 
 def queue_managers() -> dict[str, str]:
@@ -77,6 +77,12 @@ def _scenario(file: Path) -> dict[str, Any]:
             rule = f"{name} is not in the scenario's folder, and runs keep a copy of both"
             raise refusal(rule, "put it beside the scenario", file=file)
     return resolved
+
+
+def _text(config: dict[str, Any]) -> str:
+    """Return a configuration as YAML, which has all that a user's may hold, such as dates."""
+    quickest = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return str(yaml.dump(config, Dumper=quickest, sort_keys=False))
 
 
 @cache

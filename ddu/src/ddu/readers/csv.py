@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ddu.errors import UnreadableInput
 from ddu.readers.logs import content_of
+from ddu.schema.arrays import Float
 
 
 def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.DataFrame:
@@ -27,11 +29,18 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
     missing = [name for name in required if name not in table]
     if missing:
         raise UnreadableInput(file, f"no column {', '.join(missing)}", line=1)
-    numeric = [name for name in table if pd.api.types.is_numeric_dtype(table[name])]
-    table = table.astype({name: "float64" for name in numeric if not str(name).endswith("_ns")})
+    table = pd.DataFrame({name: _numbers(column) for name, column in table.items()})
     try:
         table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
     except (ValueError, TypeError) as error:
         raise UnreadableInput(file, f"not valid numbers: {error}") from None
     table.attrs["truncated_at"] = whole if whole < len(content) else None
     return table.sort_values("utc_ns", kind="stable", ignore_index=True)
+
+
+def _numbers(column: pd.Series[Any]) -> Float | pd.Series[Any]:
+    """Return a column of numbers with NaN for null; times, which have more digits, as they are."""
+    if str(column.name).endswith("_ns") or not pd.api.types.is_numeric_dtype(column):
+        return column
+    numbers: Float = column.to_numpy(dtype="float64")
+    return numbers

@@ -68,5 +68,5 @@ def link_on_bins(samples: pd.DataFrame, bins: Bins) -> pd.DataFrame:
 
 
 def _values(table: pd.DataFrame, name: str) -> Float:
-    values: Float = table[name].to_numpy(dtype="float64", na_value=float("nan"))
+    values: Float = table[name].to_numpy(dtype="float64")
     return values
