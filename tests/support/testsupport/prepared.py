@@ -28,6 +28,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, NoReturn
 
+import typer
 from pydantic import BaseModel
 
 from ccu.host import contain
@@ -275,8 +276,17 @@ def _import(packages_are_known: bool) -> None:
     if packages_are_known:
         for module in _OF_ALL_PACKAGES:
             importlib.import_module(module)
+        _build_command(sys.modules["ccu.cli.run"].app)
     _build_models(BaseModel)
     contain.losses()  # A fact of the machine, which an interpreter of its own finds out.
+
+
+def _build_command(app: typer.Typer) -> None:
+    """Build what typer makes of the most frequent command, and readers of its parameters."""
+    typer.main.get_command = cache(typer.main.get_command)
+    command = typer.main.get_command(app)
+    for parameter in command.params:
+        parameter.get_runtime_param()
 
 
 def _build_models(of: type[BaseModel]) -> None:
