@@ -53,8 +53,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return made
 
 
-def test_rfsim_runs_in_lockstep_where_the_machine_can(machine: Machine) -> None:
-    (choice,) = chosen(RFSIM)
+@pytest.mark.parametrize("runtime", ["docker", "lxc"])
+def test_rfsim_runs_in_lockstep_where_the_machine_can(machine: Machine, runtime: str) -> None:
+    (choice,) = chosen(RFSIM | {"runtime": runtime})
     assert (choice.key, choice.value, choice.notice) == ("lockstep", True, "")
     machine.kernel = "no kernel"
     (choice,) = chosen(RFSIM)
@@ -62,19 +63,10 @@ def test_rfsim_runs_in_lockstep_where_the_machine_can(machine: Machine) -> None:
     assert choice.notice == "lockstep false, not true: no kernel. Make kernel"
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        ({"ues": 5}, "5: in lockstep there are at most 4 UEs"),
-        ({"runtime": "lxc"}, "lockstep is set up with Docker only"),
-    ],
-)
-def test_what_cannot_be_in_lockstep_runs_in_wall_time(
-    machine: Machine, more: dict[str, Any], why: str
-) -> None:
-    (choice,) = chosen(RFSIM | more)
+def test_what_cannot_be_in_lockstep_runs_in_wall_time(machine: Machine) -> None:
+    (choice,) = chosen(RFSIM | {"ues": 5})
     assert choice.value is False
-    assert choice.notice == f"lockstep false, not true: {why}"
+    assert choice.notice == "lockstep false, not true: 5: in lockstep there are at most 4 UEs"
 
 
 def test_what_cannot_run_at_all_has_its_own_refusal_only(machine: Machine) -> None:

@@ -389,7 +389,6 @@ def test_energy_after_the_cyclic_prefix_is_stated() -> None:
         ({"ues": 2, "channel": "flat"}, "one for all UEs in lockstep"),
         ({"channel": "flat", "uplink_target_db": 20}, "one noise for both directions"),
         ({"capture_n3": True, "core": "none"}, "there is no N3 to capture"),
-        ({"runtime": "lxc"}, "with Docker only"),
         ({"testbed": "usrp", "usrp": "b210"}, "a USRP keeps real time"),
     ],
 )

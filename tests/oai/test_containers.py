@@ -19,14 +19,11 @@ import pytest
 from ccu.testbeds.oai import oci_images, real_time
 from testsupport.oai.captures import captured_bytes
 from testsupport.oai.containers import (
-    CORE_VERSION,
     DockerApi,
-    need,
-    one_layout_for_all,
     variables,
 )
 from testsupport.oai.radio import Pids, Radio
-from testsupport.oai.stand_in_runs import SHORT, Ccu, Ran, analysed, leftovers, received_bytes
+from testsupport.oai.stand_in_runs import Ccu, Ran, analysed, leftovers, received_bytes
 from testsupport.waiting import until
 
 # Two containers in place of eight, for what happens between gNB and UE.
@@ -318,19 +315,8 @@ def test_taken_addresses_are_reported(daemon: Any, docker_ccu: Ccu) -> None:
 
 def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
     output = docker_ccu.output / "killed"
-    words = (
-        "run",
-        "--testbed",
-        "rfsim",
-        "--cc",
-        "cubic",
-        *SHORT,
-        "--duration",
-        "60s",
-        "--output",
-        str(output),
-    )
-    process = docker_ccu.start(*words)
+    words = ("--cc", "cubic", "--duration", "60s", "--output", str(output))
+    process = docker_ccu.start_run(*words)
     until(lambda: list(output.glob("*/raw/iperf3-f0-client.json")), process)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -355,12 +341,7 @@ def test_a_testbed_started_manually(docker_ccu: Ccu) -> None:
 
 
 @pytest.fixture(scope="module")
-def lxc_ccu(
-    root_file_system: Path, daemon: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Ccu]:
-    need("lxc-start", "skopeo", "umoci", "jq")
-    layouts = one_layout_for_all(daemon, tmp_path_factory.mktemp("oci"))
-
+def lxc_ccu(lxc_images: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ccu]:
     def names() -> dict[str, str]:
         folders = oci_images.FOLDER.glob("ccu-*-oai-*-*")
         return {folder.name.split("-", 4)[-1]: folder.name for folder in folders}
@@ -372,12 +353,8 @@ def lxc_ccu(
 
     radio = Radio(Pids(names, pid_of), tmp_path_factory.mktemp("radio-lxc"))
     radio.start()
-    found_by = {"OAI_OCI": str(layouts), "OAI_CORE_VERSION": CORE_VERSION}
-    yield Ccu(found_by, tmp_path_factory.mktemp("runs-lxc"))
+    yield Ccu(lxc_images, tmp_path_factory.mktemp("runs-lxc"))
     radio.finish()
-    bases = [path.name for path in oci_images.FOLDER.glob("ccu-base-*")]
-    for base in bases:
-        subprocess.run(["lxc-destroy", "-P", oci_images.FOLDER, "-f", "-n", base])
 
 
 def test_two_ues_in_lxc(lxc_ccu: Ccu) -> None:

@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import re
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -21,6 +22,7 @@ from ccu.host import contain, programs
 from testsupport.explained import check
 from testsupport.oai.containers import DockerApi, variables
 from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
+from testsupport.waiting import until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/udp_aimd.py"
 COMMON = ("--lockstep", "--prb", "24", "--rtt", "0ms")
@@ -28,13 +30,25 @@ WITHOUT_CORE = ("--core", "none")
 
 
 @pytest.fixture(scope="module")
-def lockstep(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Ccu:
+def kernel() -> None:
     command = [programs.require("nr-link"), "virtual", "doctor"]
     asked = subprocess.run(command, capture_output=True, text=True)
     if asked.returncode:
         pytest.skip(asked.stderr.strip())
+
+
+@pytest.fixture(scope="module")
+def lockstep(kernel: None, daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Ccu:
     folder = tmp_path_factory.mktemp("lockstep")
     return Ccu(variables(daemon), folder, DockerApi(daemon.file), COMMON)
+
+
+@pytest.fixture(scope="module")
+def in_lxc(
+    kernel: None, lxc_images: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Ccu:
+    folder = tmp_path_factory.mktemp("lockstep-lxc")
+    return Ccu(lxc_images, folder, common=(*COMMON, "--runtime", "lxc"))
 
 
 def rows(file: Path) -> list[dict[str, str]]:
@@ -213,14 +227,31 @@ def test_policies_and_programs_of_a_user_are_contained(lockstep: Ccu, tmp_path: 
     assert leftovers(lockstep) == []
 
 
-def test_a_ue_that_leaves_is_named(daemon: Any, lockstep: Ccu) -> None:
-    tag = daemon.faulty("fault-leaves", FAULT="leaves")
-    words = ("--oai-version", tag, "--scenario", "static", "--duration", "20s")
-    ran = lockstep.run(*WITHOUT_CORE, *words)
+def test_a_ue_that_leaves_in_lxc_is_named(in_lxc: Ccu) -> None:
+    words = ("--oai-version", "leaves", "--scenario", "static", "--duration", "20s")
+    ran = in_lxc.run(*WITHOUT_CORE, *words)
     assert ran.code == 1, ran.printed
     assert ran.manifest["status"] == "failed"
+    assert "oai-ue1 ended" in ran.printed
     assert "the UE leaves, as requested" in ran.printed
-    assert leftovers(lockstep) == []
+    assert leftovers(in_lxc) == []
+
+
+@pytest.mark.parametrize("end_by", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_in_lxc_that_is_ended_leaves_nothing(in_lxc: Ccu, end_by: signal.Signals) -> None:
+    output = in_lxc.output / end_by.name
+    words = (*WITHOUT_CORE, "--cc", "cubic", "--scenario", "static", "--duration", "60s")
+    process = in_lxc.start_run(*words, "--output", str(output))
+    until(lambda: list(output.glob("*/raw/sender.pcap")), process)
+    process.send_signal(end_by)
+    process.wait()
+    if end_by == signal.SIGKILL:
+        assert leftovers(in_lxc)
+        cleaning = in_lxc.start("clean")
+        cleaning.wait()
+        assert cleaning.printed.count("removed container ") == 2
+        assert cleaning.printed.count("removed bridge ") == 2
+    assert leftovers(in_lxc) == []
 
 
 STANDING = (
@@ -235,16 +266,25 @@ def of_ue(table: pd.DataFrame, ue: int) -> pd.DataFrame:
     return table[table["ue"] == ue]
 
 
-@pytest.mark.parametrize(("direction", "ues"), [("dl", 2), ("ul", 4)])
-def test_each_ue_has_its_own_channel_and_flow(
-    lockstep: Ccu, tmp_path: Path, direction: str, ues: int
+def test_each_ue_has_its_own_channel_and_flow_in_docker_and_lxc(
+    lockstep: Ccu, in_lxc: Ccu, tmp_path: Path
 ) -> None:
     scenario = tmp_path / "standing.yaml"
     # Every UE stands still in a fade of its own, so that when a report was made does not matter.
     scenario.write_text(STANDING.format(name="standing", rsrp_dbm=-75, sinr_db=18))
+    two = channel_of_ues(lockstep, scenario, "dl", 2)
+    four = channel_of_ues(in_lxc, scenario, "ul", 4)
+    # What the seed draws for a UE depends neither on the runtime nor on the other UEs.
+    common = min(two["utc_ns"].max(), four["utc_ns"].max())
+    of_both = [one[(one["ue"] < 2) & (one["utc_ns"] <= common)] for one in (two, four)]
+    pd.testing.assert_frame_equal(*(one.reset_index(drop=True) for one in of_both))
+
+
+def channel_of_ues(ccu: Ccu, scenario: Path, direction: str, ues: int) -> pd.DataFrame:
+    """Check a run in which each UE has a flow of its own; return the record of its channel."""
     words = ("--scenario", str(scenario), f"--{direction}", "--duration", "3s", "--seed", "9")
     flows = ",".join(["cubic@0", "reno@1", "cubic@1", "reno@0"][:ues])
-    ran = lockstep.run(*words, "--ues", str(ues), "--capture-n3", flows=flows)
+    ran = ccu.run(*words, "--ues", str(ues), "--capture-n3", flows=flows)
     run = analysed(ran)
     assert (ran.manifest["verdict"], ran.manifest["verdict_reasons"]) == ("valid", [])
     hosts = [f"ue{ue}" if ue > 1 else "ue" for ue in range(1, ues + 1)]
@@ -269,7 +309,8 @@ def test_each_ue_has_its_own_channel_and_flow(
     assert list(summary["channel"]) == names
     assert summary["radio_time_factor"] > 0
     assert_n3_is_in_the_radios_time(ran.manifest, run / "raw/n3.pcap", sum(received), direction)
-    assert leftovers(lockstep) == []
+    assert leftovers(ccu) == []
+    return channel
 
 
 def assert_n3_is_in_the_radios_time(

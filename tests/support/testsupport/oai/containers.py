@@ -176,7 +176,7 @@ def variables(daemon: Daemon) -> dict[str, str]:
 def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:
     """An OCI layout for every image: one image, whose container's name says what it stands in for.
 
-    Under the tag `dies` it is the one whose gNB dies.
+    Under the tag `dies` it is the one whose gNB dies, under `leaves` the one whose UE leaves.
     """
     archive, one = folder / "any.tar", folder / "one"
     daemon.docker("save", ANY_ROLE, "-o", archive)
@@ -187,8 +187,10 @@ def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:
     for tag in (CORE_VERSION, "8.0", "1"):
         words = ["umoci", "tag", "--image", f"{one}:2026.w11", tag]
         subprocess.run(words, check=True, capture_output=True)
-    words = ["umoci", "config", "--image", f"{one}:2026.w11", "--tag", "dies"]
-    subprocess.run([*words, "--config.env", "FAULT=dies"], check=True, capture_output=True)
+    for fault in ("dies", "leaves"):
+        words = ["umoci", "config", "--image", f"{one}:2026.w11", "--tag", fault]
+        words += ["--config.env", f"FAULT={fault}"]
+        subprocess.run(words, check=True, capture_output=True)
     names = ("oai-gnb", "oai-nr-ue", "oai-nrf", "oai-amf", "oai-smf", "oai-upf", "mysql")
     for name in (*names, "ccu-traffic"):
         (folder / name).symlink_to("one")

@@ -53,6 +53,16 @@ class Ccu:
         variables = {**self._environment, **environment}
         return Started("ccu", *words, environment=variables, changed=changed)
 
+    def start_run(
+        self,
+        *words: str,
+        testbed: str = "rfsim",
+        changed: str = "",
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> Started:
+        arguments = ("run", "--testbed", testbed, *self._common, *words)
+        return self.start(*arguments, changed=changed, environment=environment)
+
     def run(
         self,
         *words: str,
@@ -62,9 +72,10 @@ class Ccu:
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> Ran:
         output = self.output / f"{len(list(self.output.iterdir())):02d}"
-        arguments = ("run", "--testbed", testbed, "--flows", flows, *self._common, *words)
-        arguments += ("--output", str(output))
-        process = self.start(*arguments, changed=changed, environment=environment)
+        arguments = ("--flows", flows, *words, "--output", str(output))
+        process = self.start_run(
+            *arguments, testbed=testbed, changed=changed, environment=environment
+        )
         code = process.result().returncode
         directories = list(output.iterdir()) if output.exists() else []
         return Ran(code, process.printed, directories[0] if directories else None)

@@ -8,6 +8,7 @@ The image's own entrypoint is the first process, as OpenAirInterface's images ha
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -104,8 +105,8 @@ class LxcRuntime:
         ]
 
     def how_it_ended(self, service: str) -> str | None:
-        del service  # LXC keeps no exit code.
-        return None
+        # LXC keeps no exit code.
+        return "ended" if self.pid(service) is None else None
 
     def shell_command(self, service: str) -> list[str]:
         return ["lxc-attach", "-P", str(FOLDER), "-n", self._name(service), "--", "sh"]
@@ -116,6 +117,7 @@ class LxcRuntime:
                 ["lxc-stop", "-P", FOLDER, "-n", self._name(name), "-t", str(_STOP_S)],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
+                start_new_session=True,
             )
             for name in wanted
         ]
@@ -128,7 +130,10 @@ class LxcRuntime:
 
     def _lxc(self, program: str, *arguments: str) -> None:
         completed = subprocess.run(
-            [program, "-P", str(FOLDER), *arguments], capture_output=True, text=True
+            [program, "-P", str(FOLDER), *arguments],
+            capture_output=True,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for ccu, which then removes what has been started.
         )
         if completed.returncode != 0:
             lines = completed.stderr.strip().splitlines()[-4:]
@@ -183,6 +188,7 @@ class LxcRuntime:
             "lxc.tty.max = 0",
             "lxc.apparmor.profile = unconfined",
             *_capabilities(service),
+            *_device_rules(service),
             *(f"lxc.environment = {item}" for item in _environment(service, image)),
             *(f"lxc.mount.entry = {item}" for item in _mounts(service, folder)),
             *self._network(service),
@@ -228,6 +234,26 @@ def _capabilities(service: Service) -> list[str]:
     names = " ".join(name.lower() for name in service.capabilities) or "none"
     # An empty drop clears that of common.conf: LXC refuses both lists together.
     return ["lxc.cap.drop =", f"lxc.cap.keep = {names}"]
+
+
+def _device_rules(service: Service) -> list[str]:
+    """Return the rules by which the container may open its devices, beside those of common.conf."""
+    numbers = sorted({number for device in service.devices for number in _numbers(Path(device))})
+    return [
+        f"lxc.{cgroup}.devices.allow = c {number} rwm"
+        for cgroup in ("cgroup", "cgroup2")
+        for number in numbers
+    ]
+
+
+def _numbers(device: Path) -> set[str]:
+    """Return the numbers of a character device, or of those in a folder, whose minor ones change,
+    as a USRP's does when it has loaded its firmware."""
+    if not device.is_dir():
+        number = device.stat().st_rdev
+        return {f"{os.major(number)}:{os.minor(number)}"}
+    inside = (one for one in device.rglob("*") if one.is_char_device())
+    return {f"{os.major(one.stat().st_rdev)}:*" for one in inside}
 
 
 def _mounts(service: Service, folder: Path) -> list[str]:

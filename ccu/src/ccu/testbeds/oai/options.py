@@ -129,12 +129,6 @@ class OaiOptions(TestbedOptions):
                 "leave --uplink-target-db out, or have the channel on samples in lockstep",
                 key="uplink_target_db",
             )
-        if self.lockstep and self.runtime == "lxc":
-            raise invalid(
-                "lockstep is set up with Docker only",
-                "choose --runtime docker, or --no-lockstep",
-                key="runtime",
-            )
         return self
 
     @classmethod

@@ -47,6 +47,8 @@ _POLL_S = 0.01
 # A container that does not run by then has already ended.
 _STARTING_S = 2.0
 _FOLLOWER_S = 3.0
+# What a container that runs has printed is read by then.
+_READING_S = 0.3
 # A container ends later than its process, and the reader of its log still later.
 _ENDING_S = 10.0
 # Characters of another service's log that may explain a failure.
@@ -293,7 +295,7 @@ class Stack:
         """Return the service's last lines of output; start to follow its log if needed."""
         if service not in self._followers:
             self._follow(service, f"{service}-stdout.log")
-        time.sleep(0.3)
+        self._await_output(service)
         printed = self._followers[service].output.read_text(errors="replace")
         lines = uncoloured(printed).splitlines()[-8:]
         last_lines = "".join(f"\n  {line}" for line in lines)
@@ -302,6 +304,13 @@ class Stack:
         ends = [uncoloured(file.read_text(errors="replace"))[-_LOG_END:] for file in others]
         causes = "".join(f"\n  {hint}" for hint in hints("\n".join([*lines, *ends])))
         return ":" + last_lines + causes if lines else " and printed nothing"
+
+    def _await_output(self, service: str) -> None:
+        """Wait until what the container has printed is read: all of it, if it has ended."""
+        if self.runtime.pid(service) is None:
+            self._await_end(self._followers[service])
+        else:
+            time.sleep(_READING_S)
 
     def namespace_of(self, service: str) -> str:
         """Return a name for the network of a service, so that our programs can run in it."""
@@ -358,11 +367,15 @@ class Stack:
             self.runtime.stop(running)
 
     def _let_end(self, follower: Process) -> None:
-        """Wait for a follower, which ends after its container, so that the last output is kept."""
+        """End a follower when it has read the last output."""
+        self._await_end(follower)
+        self._supervisor.stop(follower)
+
+    def _await_end(self, follower: Process) -> None:
+        """Wait for a follower, which ends after its container."""
         deadline = time.monotonic() + _FOLLOWER_S
         while not follower.ended and time.monotonic() < deadline:
             time.sleep(_POLL_S)
-        self._supervisor.stop(follower)
 
 
 def has_interface(pid: int | None, interface: str) -> bool:
