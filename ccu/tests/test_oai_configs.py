@@ -11,7 +11,16 @@ import pytest
 import yaml
 
 from ccu.scenarios.resolve import resolve
-from ccu.testbeds.oai import configs, plans, preflight, real_time, services, usrp, version
+from ccu.testbeds.oai import (
+    configs,
+    lxc_runtime,
+    plans,
+    preflight,
+    real_time,
+    services,
+    usrp,
+    version,
+)
 from ccu.testbeds.oai.carrier import WIDTHS_PRB, carrier
 from ccu.testbeds.oai.configs import Plan
 from ddu.console.problems import RefusedError
@@ -322,6 +331,11 @@ def test_open5gs_is_for_rfsim_in_docker() -> None:
     asked = {"cc": "cubic", "testbed": "rfsim", "core": "open5gs", "runtime": "lxc"}
     with pytest.raises(RefusedError, match="rfsim in Docker only"):
         plans.check(resolve(asked))
+
+
+def test_lxc_allows_a_device_and_every_one_of_a_folder_s_kinds() -> None:
+    assert lxc_runtime._numbers(Path("/dev/null")) == {"1:3"}
+    assert {"1:*", "5:*"} <= lxc_runtime._numbers(Path("/dev"))
 
 
 def test_the_committed_defaults_match_the_templates() -> None:
