@@ -7,6 +7,7 @@ import contextlib
 import ipaddress
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -46,11 +47,10 @@ _SLOW_ATTACH_PATIENCE_S = 240.0
 _POLL_S = 0.01
 # A container that does not run by then has already ended.
 _STARTING_S = 2.0
-_FOLLOWER_S = 3.0
+# The reader of a container's log ends later than its process, on a busy machine by seconds.
+_FOLLOWER_S = 10.0
 # What a container that runs has printed is read by then.
 _READING_S = 0.3
-# A container ends later than its process, and the reader of its log still later.
-_ENDING_S = 10.0
 # Characters of another service's log that may explain a failure.
 _LOG_END = 20_000
 _AF_INET = 2
@@ -119,7 +119,7 @@ class Stack:
         # for seconds until it tries again.
         database, nrf, *others = self._core
         for stage in ([database, DATA_NETWORK], [nrf], others):
-            self.runtime.start(stage)
+            self._start(stage)
             functions = [service for service in stage if service != DATA_NETWORK]
             for service in functions:
                 self._follow(service, f"{service}-stdout.log", stage="core")
@@ -149,7 +149,15 @@ class Stack:
             self._detach_namespace(service)
             self.runtime.restart(service)
         else:
-            self.runtime.start([service])
+            self._start([service])
+
+    def _start(self, services: Sequence[str]) -> None:
+        try:
+            self.runtime.start(services)
+        except RunFailed:
+            # Ctrl-C ends a program that unpacks an image as well: then it is the cause.
+            self._supervisor.check()
+            raise
 
     def _stop_radio(self) -> None:
         """Stop gNB and UEs, to be started again."""
@@ -329,15 +337,18 @@ class Stack:
         if name := self.namespaces.pop(service, None):
             self._resources.remove(AttachedNetwork(name))
 
-    def check_radio(self) -> None:
-        """Raise RunFailed with the last lines of a gNB or UE that ends now, if there is one."""
-        deadline = time.monotonic() + _ENDING_S
-        while time.monotonic() < deadline:
-            ended = [one for one in self._radio() if self.runtime.pid(one) is None]
-            if any(self._followers[service].ended for service in ended):
-                break
+    def check_radio(self, ending_s: float = 0.0) -> None:
+        """Raise RunFailed with the last lines of a gNB or UE that has ended, or that ends within
+        `ending_s`, if there is one."""
+        deadline = time.monotonic() + ending_s
+        while not (ended := self._ended_radio()) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
+        for service in ended:
+            self._await_end(self._followers[service])
         self._supervisor.check()
+
+    def _ended_radio(self) -> list[str]:
+        return [service for service in self._radio() if self.runtime.pid(service) is None]
 
     def stop_following(self) -> None:
         """Stop to follow the logs; the containers stay up."""

@@ -125,7 +125,7 @@ def up(site: Site) -> Iterator[OaiTestbed]:
                 testbed.begin()
             except RunFailed:
                 # The cause may be a container that has ended.
-                site.supervisor.check()
+                stack.check_radio()
                 raise
             yield testbed
         finally:

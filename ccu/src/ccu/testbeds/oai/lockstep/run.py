@@ -25,6 +25,8 @@ from ccu.testbeds.virtual_time.plan import host_of
 from ccu.testbeds.virtual_time.run import Run
 from ccu.traffic.flow import Flow
 
+# A modem closes its connection earlier than it ends.
+_ENDING_S = 10.0
 # Interference 30 dB below the signal.
 _LATE_ENERGY_RATIO = 1e-3
 
@@ -90,7 +92,7 @@ class _Coupled:
             self._run.perform()
         except RunFailed:
             # The radio fails first where a modem ends.
-            self._stack.check_radio()
+            self._stack.check_radio(_ENDING_S)
             raise
 
     def _restamp_n3(self, capture: Path) -> None:
