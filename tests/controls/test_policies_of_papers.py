@@ -68,9 +68,9 @@ def test_vivace_takes_seconds_to_come_down_after_a_drop(experiments: Runs, tmp_p
 
 
 def test_two_vivace_flows_share_a_link(experiments: Runs, steady: Path) -> None:
-    flows = ("--flows", "vivace@0,vivace@5", "--scenario", steady, "--duration", "60s")
+    flows = ("--flows", "vivace@0,vivace@5", "--scenario", steady, "--duration", "40s")
     run = experiments(*flows)
-    rates = [sum(rates_mbps(run, flow)[-30:]) / 30 for flow in ("f0", "f1")]
+    rates = [sum(rates_mbps(run, flow)[-15:]) / 15 for flow in ("f0", "f1")]
     jain = sum(rates) ** 2 / (2 * sum(rate**2 for rate in rates))
     assert jain > 0.95
     assert sum(rates) > 0.85 * LINK_MBPS
@@ -83,10 +83,10 @@ def test_vivace_bears_random_loss_up_to_a_limit(experiments: Runs, steady: Path)
 
     def mbps(cc: str, percent: int) -> float:
         lossy = ("--scenario", steady, "--loss", f"{percent}%", "--no-capture")
-        return mean_mbps(experiments("--cc", cc, *lossy))
+        return mean_mbps(experiments("--cc", cc, *lossy, "--duration", "20s"))
 
     assert mbps("vivace", 1) > 0.75 * LINK_MBPS
-    assert mbps("vivace", 3) > 0.3 * LINK_MBPS  # 17 to 31 Mbit/s with the seeds 1 to 5
+    assert mbps("vivace", 3) > 0.3 * LINK_MBPS  # 21 to 30 Mbit/s with the seeds 1 to 5
     assert mbps("vivace", 10) < 0.25 * LINK_MBPS
     assert mbps("cubic", 1) < 0.25 * LINK_MBPS
 
