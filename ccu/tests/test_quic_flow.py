@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from ccu.traffic.quic import aioquic_flow
 from testsupport.waiting import until
 
 QUINN = [programs.require("quic-flow")]
-AIOQUIC = [sys.executable, "-B", "-m", aioquic_flow.__name__]
+AIOQUIC = programs.of_module(aioquic_flow)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from ipaddress import IPv4Interface
@@ -20,9 +19,10 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
+from ccu.host import programs
 from ccu.host.resources import Resource
 from ccu.spec.errors import RunFailed
-from ccu.testbeds.oai import oci_images, services
+from ccu.testbeds.oai import oci_images, services, stamp
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.lxc_resources import Bridge, LxcContainer, let_frames_cross
 from ccu.testbeds.oai.oci_images import FOLDER
@@ -96,13 +96,7 @@ class LxcRuntime:
 
     def log_command(self, service: str) -> list[str]:
         pid = self.pid(service) or 0
-        return [
-            sys.executable,
-            "-m",
-            "ccu.testbeds.oai.stamp",
-            str(self._printed(service)),
-            str(pid),
-        ]
+        return [*programs.of_module(stamp), str(self._printed(service)), str(pid)]
 
     def how_it_ended(self, service: str) -> str | None:
         # LXC keeps no exit code.

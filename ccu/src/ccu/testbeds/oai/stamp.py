@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that prints each line of a growing file with its time of arrival, as `docker logs -t`.
 
-`python -m ccu.testbeds.oai.stamp FILE PID` ends when the process has ended and the file is read.
+`python stamp.py FILE PID` ends when the process has ended and the file is read.
 """
 
 from __future__ import annotations

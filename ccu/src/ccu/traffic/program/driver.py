@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, Literal
 
+from ccu.host import programs
 from ccu.host.contain import Rights
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
@@ -102,8 +102,7 @@ class ProgramDriver(TrafficDriver):
 
         def command(end: End, lasts_s: float, own: str, other: str, *words: str) -> Command:
             arguments = [
-                *(sys.executable, "-B", "-m", timed_program.__name__, f"{lasts_s:g}"),
-                str(_log(raw, flow, end)),
+                *(*programs.of_module(timed_program), f"{lasts_s:g}", str(_log(raw, flow, end))),
                 *(f"CCU_LOCAL_ADDRESS={own}", f"CCU_REMOTE_ADDRESS={other}"),
                 *("--", str(traffic.located()), end, *words),
             ]

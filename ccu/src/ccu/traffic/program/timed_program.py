@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one end of a sender program for as long as its flow lasts.
 
-`python -m ccu.traffic.program.timed_program SECONDS LOG [NAME=VALUE …] -- COMMAND …`: after SECONDS
-the command and its children get SIGTERM, two seconds later SIGKILL. The exit code is 0 if it lasted
-so long or ended well, else 1 with the last lines of its log.
+`python timed_program.py SECONDS LOG [NAME=VALUE …] -- COMMAND …`: after SECONDS the command and
+its children get SIGTERM, two seconds later SIGKILL. The exit code is 0 if it lasted so long or
+ended well, else 1 with the last lines of its log.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One end of a flow by aioquic, with the options, files and reports of quic-flow.
 
-An implementation that shares no code with quinn: `python -m ccu.traffic.quic.aioquic_flow receive`
-and `send`, with options. Its congestion controls are its own (RFC 9002, CUBIC). It is written in
-Python and sends each datagram by itself, so that it is slower than quinn.
+An implementation that shares no code with quinn: `python aioquic_flow.py receive` and `send`, with
+options. Its congestion controls are its own (RFC 9002, CUBIC). It is written in Python and sends
+each datagram by itself, so that it is slower than quinn.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,7 +100,7 @@ def _quinn() -> list[str]:
 
 
 def _aioquic() -> list[str]:
-    return [sys.executable, "-B", "-m", aioquic_flow.__name__]
+    return programs.of_module(aioquic_flow)
 
 
 _PROGRAMS: dict[Implementation, Callable[[], list[str]]] = {"quinn": _quinn, "aioquic": _aioquic}
