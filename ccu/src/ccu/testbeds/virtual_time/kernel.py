@@ -19,8 +19,9 @@ class Kernel(NamedTuple):
     congestion_controls: frozenset[str]
 
 
+@cache
 def examine() -> Kernel:
-    """Return the kernel.
+    """Return the kernel, which is looked for once.
 
     Raises RefusedError if it is not built or cannot run here, and CommandError if asking fails.
     """
@@ -31,14 +32,9 @@ def examine() -> Kernel:
 def congestion_controls() -> frozenset[str]:
     """Return the names that the kernel has; none if there is no kernel that can run here."""
     try:
-        return _congestion_controls()
+        return examine().congestion_controls
     except RefusedError:
         return frozenset()
-
-
-@cache
-def _congestion_controls() -> frozenset[str]:
-    return examine().congestion_controls
 
 
 def release(path: str) -> str:
