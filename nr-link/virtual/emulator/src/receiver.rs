@@ -81,13 +81,15 @@ impl<R: Response> Receiver<R> {
     /// # Panics
     /// `sent` is not a whole number of samples of each antenna.
     pub fn receive(&mut self, first: u64, sent: &[Sample], out: &mut Vec<Sample>) {
-        let (transmitting, _) = self.response.antennas();
+        let (transmitting, receiving) = self.response.antennas();
         assert!(sent.len().is_multiple_of(transmitting));
-        out.clear();
+        // Each is written; those of the last block need not be cleared.
+        out.resize(sent.len() / transmitting * receiving, [0; 2]);
         self.skip_to(first);
         let chunks = sent.chunks(CHUNK * transmitting);
-        for (first, chunk) in (first..).step_by(CHUNK).zip(chunks) {
-            self.receive_chunk(first, chunk, out);
+        let results = out.chunks_mut(CHUNK * receiving);
+        for (first, (chunk, result)) in (first..).step_by(CHUNK).zip(chunks.zip(results)) {
+            self.receive_chunk(first, chunk, result);
         }
     }
 
@@ -114,7 +116,7 @@ impl<R: Response> Receiver<R> {
         self.response.longest() + STEP
     }
 
-    fn receive_chunk(&mut self, first: u64, sent: &[Sample], out: &mut Vec<Sample>) {
+    fn receive_chunk(&mut self, first: u64, sent: &[Sample], out: &mut [Sample]) {
         let (transmitting, receiving) = self.response.antennas();
         let kept = self.kept();
         for (antenna, line) in self.lines.iter_mut().enumerate() {
@@ -125,15 +127,12 @@ impl<R: Response> Receiver<R> {
             line.resize(line.len() + STEP, [0; 2]);
         }
         let end = first + (sent.len() / transmitting) as u64;
-        let begin = out.len();
-        out.resize(begin + (end - first) as usize * receiving, [0; 2]);
         let mut at = first;
         while at < end {
             let step = at / STEP as u64;
             let until = ((step + 1) * STEP as u64).min(end);
             let offset = (at - first) as usize;
-            let result =
-                &mut out[begin + offset * receiving..][..(until - at) as usize * receiving];
+            let result = &mut out[offset * receiving..][..(until - at) as usize * receiving];
             self.receive_step(at, step, offset, result);
             at = until;
         }
@@ -211,16 +210,18 @@ fn silent(line: &[Sample]) -> bool {
 
 /// Rounds the sums of `range`, in steps of 1/256, to samples, each `stride` after the last; returns how many were limited to 16 bits, and their power.
 fn round(sum: &Block, range: Range<usize>, result: &mut [Sample], stride: usize) -> (u64, f64) {
-    let mut kept = [[0; 2]; STEP];
-    let (limited, power) = rounded(sum, range.clone(), &mut kept);
-    let kept = &kept[range];
-    match stride {
-        1 => result.copy_from_slice(kept),
+    let (limited, power) = match (stride, <&mut [Sample; STEP]>::try_from(&mut *result)) {
+        (1, Ok(whole)) => rounded(sum, range, whole),
         _ => {
+            let mut kept = [[0; 2]; STEP];
+            let counted = rounded(sum, range.clone(), &mut kept);
             let spaced = result.iter_mut().step_by(stride);
-            spaced.zip(kept).for_each(|(result, kept)| *result = *kept);
+            spaced
+                .zip(&kept[range])
+                .for_each(|(result, kept)| *result = *kept);
+            counted
         }
-    }
+    };
     (limited, power as f64)
 }
 
@@ -272,12 +273,13 @@ fn rounded_with_avx2(sum: &Block, kept: &mut [Sample; STEP]) -> (u64, u64) {
     // The number of samples that were not limited, negative.
     let (mut unlimited, mut power) = (zero, zero);
     for first in (0..STEP).step_by(LANES) {
-        let [i, q] = [0, 1].map(|part| {
+        let rounded = |part: usize| {
             let at = sum[part][first..][..LANES].as_ptr().cast::<__m256i>();
             // SAFETY: so many numbers are there.
             let sums = unsafe { _mm256_loadu_si256(at) };
             _mm256_srai_epi32(_mm256_add_epi32(sums, half), 8)
-        });
+        };
+        let (i, q) = (rounded(0), rounded(1));
         let samples = _mm256_shuffle_epi8(_mm256_packs_epi32(i, q), pairs);
         let at = kept[first..][..LANES].as_mut_ptr().cast::<__m256i>();
         // SAFETY: so many samples are there.
