@@ -6,18 +6,27 @@ costs. Only a command that itself was forked, without a display or threads, can 
 
 from __future__ import annotations
 
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkContext
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
 
-from ccu.host import child
+from ccu.host import child, policies
+from ccu.host.contain import __main__ as contain
 
 
 def fork_children() -> None:
-    """Let this process fork what `ccu.host.child.Child` would spawn."""
+    """Let this process fork what `ccu.host.child.Child` would spawn, and what tries a policy."""
     child.get_context = lambda _method: _Forking()  # type: ignore[assignment,return-value]
+    policies.answered = _answered
 
 
 class _Forking(ForkContext):
@@ -38,3 +47,49 @@ class _Forking(ForkContext):
             target(*given)
 
         return super().Process(*args, target=apart, **named)
+
+
+def _answered(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
+    """Contain a module of ours as `ccu.host.contain` does, in forks in place of interpreters."""
+    _, _, _, _, *rights_and_words = command
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+
+        def contained() -> None:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            contain._execute = _execute_here
+            contain.main(*rights_and_words)
+
+        process = ForkContext().Process(target=contained)
+        process.start()
+        process.join(timeout_s)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            raise subprocess.TimeoutExpired(command, timeout_s)
+        streams = (os.pread(one.fileno(), 1 << 20, 0).decode() for one in (out, err))
+        return subprocess.CompletedProcess(command, process.exitcode, *streams)
+
+
+def _execute_here(command: tuple[str, ...]) -> NoReturn:
+    """Do what `python -B -m MODULE WORDS` would."""
+    _, _, _, module, *words = command
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
+        signal.signal(ignored, signal.SIG_DFL)
+    kept = contain.environment()
+    os.environ.clear()
+    os.environ.update(kept)
+    sys.argv = [module, *words]
+    sys.path.insert(0, str(Path.cwd()))
+    sys.dont_write_bytecode = True
+    code = 0
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else 0
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

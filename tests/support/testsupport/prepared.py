@@ -37,6 +37,10 @@ from ddu.console.extensions import extensions
 BIN = Path(sys.executable).parent
 
 _IMPORTED = (
+    "ccplane.kernel",
+    "ccplane.loop",
+    "ccplane.network",
+    "ccplane.policy_file",
     "ccu.cli.campaign",
     "ccu.cli.completion",
     "ccu.cli.help",

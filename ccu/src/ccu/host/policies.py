@@ -38,15 +38,18 @@ def try_out(
         command += ["--change", f"{key}={value}"]
     rights = Rights(reads=(str(file), *reads))
     try:
-        tried = subprocess.run(
-            contained(command, rights), capture_output=True, text=True, timeout=_MOST_S
-        )
+        tried = answered(contained(command, rights), _MOST_S)
     except subprocess.TimeoutExpired:
         rule = f"is not loaded and made within {_MOST_S:g} s"
         fix = "leave what takes long out of the module and of __init__"
         raise refusal(rule, fix, file=file) from None
     if tried.returncode:
         raise _refused(tried.stdout, tried.stderr, file)
+
+
+def answered(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
+    """Execute a command to its end. Raises subprocess.TimeoutExpired."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
 
 
 def _refused(said: str, log: str, file: Path) -> RefusedError:
