@@ -17,9 +17,12 @@ from ccu.host.findings import Finding
 from ccu.host.supervisor import Supervisor
 from ccu.host.testbed_logs import LogDirectory
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import RunFailed
+from ccu.spec.errors import Interrupted, RunFailed
 from ccu.testbeds.oai import docker, docker_runtime, doctor, testbed
+from ccu.testbeds.oai.carrier import carrier
+from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
+from ccu.testbeds.oai.stack import Stack
 from ddu.console.problems import RefusedError
 from testsupport.waiting import until
 
@@ -57,6 +60,52 @@ def test_a_run_states_how_a_container_ended_and_not_how_its_log_did(tmp_path: Pa
     until(lambda: process.ended)
     with pytest.raises(RunFailed, match="oai-gnb was killed by SIGKILL"):
         supervisor.check()
+
+
+class Ended:
+    """A runtime whose containers have ended, and which starts none."""
+
+    def pid(self, _: str) -> None:
+        return None
+
+    def log_command(self, _: str) -> list[str]:
+        return ["sh", "-c", "sleep 0.3; echo the gNB dies"]
+
+    def how_it_ended(self, _: str) -> str:
+        return "ended"
+
+    def start(self, _: object) -> None:
+        raise RunFailed("containers", "lxc-create: ")
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> tuple[Stack, Supervisor]:
+    owned: Any = SimpleNamespace(register=lambda *_: None)
+    supervisor = Supervisor(owned, tmp_path)
+    plan = Plan("2026.w11", carrier(24), core="none")
+    runtime: Any = Ended()
+    return Stack(plan, runtime, supervisor, owned, tmp_path), supervisor
+
+
+def test_a_gnb_that_has_ended_is_reported_when_its_log_is_read(
+    ended: tuple[Stack, Supervisor],
+) -> None:
+    stack, _ = ended
+    for service in ("gnb", "ue1"):
+        stack._follow(service, f"{service}.log")
+    with pytest.raises(RunFailed, match="oai-gnb ended: the gNB dies"):
+        stack.check_radio()
+
+
+def test_ctrl_c_is_the_cause_where_it_ends_the_start_of_containers(
+    ended: tuple[Stack, Supervisor],
+) -> None:
+    stack, supervisor = ended
+    with pytest.raises(RunFailed, match="lxc-create"):
+        stack.up()
+    supervisor.interrupt("SIGINT")
+    with pytest.raises(Interrupted, match="interrupted by SIGINT"):
+        stack.up()
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -244,7 +244,7 @@ def test_a_run_in_lxc_that_is_ended_leaves_nothing(in_lxc: Ccu, end_by: signal.S
     process = in_lxc.start_run(*words, "--output", str(output))
     until(lambda: list(output.glob("*/raw/sender.pcap")), process)
     process.send_signal(end_by)
-    process.wait()
+    assert process.wait() == (130 if end_by == signal.SIGINT else -end_by), process.printed
     if end_by == signal.SIGKILL:
         assert leftovers(in_lxc)
         cleaning = in_lxc.start("clean")
@@ -277,6 +277,7 @@ def test_each_ue_has_its_own_channel_and_flow_in_docker_and_lxc(
     # What the seed draws for a UE depends neither on the runtime nor on the other UEs.
     common = min(two["utc_ns"].max(), four["utc_ns"].max())
     of_both = [one[(one["ue"] < 2) & (one["utc_ns"] <= common)] for one in (two, four)]
+    assert len(of_both[0]) > 2 * 300  # Two UEs, each 10 ms.
     pd.testing.assert_frame_equal(*(one.reset_index(drop=True) for one in of_both))
 
 
