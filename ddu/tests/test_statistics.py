@@ -156,3 +156,12 @@ def test_the_sign_flips_are_all_of_them() -> None:
     means = np.abs((signs * np.array(b)).mean(axis=1))
     expected = np.mean(means >= abs(np.mean(b)) - 1e-12)
     assert statistics.paired(a, b).p == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("count", [2, 5, 13, 14])  # 2^14 ways to flip signs are too many.
+def test_the_sign_flips_are_those_of_scipy(count: int) -> None:
+    differences = np.random.default_rng(count).choice([-0.1, 0.1, 0.2, 0.3, 1.0], count)
+    expected = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=9999, random_state=1
+    )
+    assert statistics.paired([0.0] * count, list(differences)).p == expected.pvalue

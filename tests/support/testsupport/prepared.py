@@ -61,7 +61,6 @@ _IMPORTED = (
     "pyarrow.pandas_compat",
     "rich._emoji_codes",
     "rich.progress",
-    "scipy.stats",
     "testsupport.forking",
     "typer._adapters",
     "typer._click.decorators",
