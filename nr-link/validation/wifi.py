@@ -42,7 +42,7 @@ _CCS = {
     "cubic": "Cubic",
     "newreno": "LinuxReno",
     "bbr": "Bbr",
-    "westwood": "WestwoodPlus",
+    "westwood": "Westwood",
     "veno": "Veno",
 }
 _COLUMNS = ("goodput_mbps", "rtt_mean_ms", "ack_blocks_per_s", "acks_per_block")

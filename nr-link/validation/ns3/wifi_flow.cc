@@ -93,6 +93,8 @@ void
 UseSettingsOfTheSource(const std::string& cc, uint32_t packets_per_ack)
 {
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::Tcp" + cc));
+    // Linux has Westwood+.
+    Config::SetDefault("ns3::TcpWestwood::ProtocolType", EnumValue(TcpWestwood::WESTWOODPLUS));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(MSS_BYTES));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     // Section 4.4: socket buffers of 6 MB, queues of 1000 packets; no RTS.

@@ -52,7 +52,9 @@ def of_module(module: ModuleType) -> list[str]:
     virtual time, where each system call and page costs more, 0.7 s.
     """
     assert module.__file__
-    return [sys.executable, "-I", "-B", module.__file__]
+    # Its folder is no place to import modules from, which Python 3.10 cannot be told.
+    alone = ["-P"] if sys.version_info >= (3, 11) else []
+    return [sys.executable, *alone, "-B", module.__file__]
 
 
 def version(name: str) -> str | None:
