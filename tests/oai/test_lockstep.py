@@ -160,7 +160,7 @@ def test_delays_are_explained_as_far_as_the_radio_shows(lockstep: Ccu) -> None:
     slot_ns = ran.manifest["coupling"]["slot_ns"]
     assert (delays["delay_path_ns"] == 10_000_000).all()
     assert delays["delay_tdd_ns"].between(0, slot_ns - 1).all()
-    for _, of_direction in delays.groupby("direction"):
+    for _, of_direction in delays.groupby("direction", observed=True):
         inside = of_direction[["delay_queue_ns", "delay_transmission_ns", "delay_radio_ns"]]
         assert (inside.sum(axis=1) % slot_ns == 0).all()
         # CUBIC fills the queue of data, and the least time is that of a packet that met none.

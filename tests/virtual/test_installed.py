@@ -90,6 +90,7 @@ def test_every_program_says_the_one_version(installed: Installed) -> None:
     for name in ("over5g", "over5g_kernel"):
         assert [file.name for file in installed.wheels.glob(f"{name}-{version}-*.whl")]
     assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## [{version}] - " in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_it_needs_few_packages_and_its_own_kernel(installed: Installed) -> None:

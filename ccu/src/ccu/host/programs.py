@@ -52,7 +52,7 @@ def of_module(module: ModuleType) -> list[str]:
     virtual time, where each system call and page costs more, 0.7 s.
     """
     assert module.__file__
-    # Its folder is no place to import modules from, which Python 3.10 cannot be told.
+    # Not to import from its folder; Python 3.10 has no option for that.
     alone = ["-P"] if sys.version_info >= (3, 11) else []
     return [sys.executable, *alone, "-B", module.__file__]
 
