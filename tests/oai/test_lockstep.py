@@ -9,7 +9,6 @@ import math
 import re
 import signal
 import socket
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ccu.host import contain, programs
+from ccu.host import contain
 from testsupport.explained import check
 from testsupport.oai.containers import DockerApi, variables
 from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
@@ -30,22 +29,14 @@ WITHOUT_CORE = ("--core", "none")
 
 
 @pytest.fixture(scope="module")
-def kernel() -> None:
-    command = [programs.require("nr-link"), "virtual", "doctor"]
-    asked = subprocess.run(command, capture_output=True, text=True)
-    if asked.returncode:
-        pytest.skip(asked.stderr.strip())
-
-
-@pytest.fixture(scope="module")
-def lockstep(kernel: None, daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Ccu:
+def lockstep(kernel: Path, daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Ccu:
     folder = tmp_path_factory.mktemp("lockstep")
     return Ccu(variables(daemon), folder, DockerApi(daemon.file), COMMON)
 
 
 @pytest.fixture(scope="module")
 def in_lxc(
-    kernel: None, lxc_images: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    kernel: Path, lxc_images: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Ccu:
     folder = tmp_path_factory.mktemp("lockstep-lxc")
     return Ccu(lxc_images, folder, common=(*COMMON, "--runtime", "lxc"))

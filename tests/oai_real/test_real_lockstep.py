@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ccu.host import programs, resources
+from ccu.host import resources
 from ddu.api import analyze
 from testsupport.oai import real_runs
 from testsupport.oai.real_runs import (
@@ -29,16 +29,9 @@ from testsupport.oai.real_runs import (
     wait_until,
 )
 
+pytestmark = pytest.mark.usefixtures("kernel")
+
 LOCKSTEP = ("--lockstep", "--scenario", "static")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def kernel() -> None:
-    """Skip without the kernel in virtual time."""
-    command = [programs.require("nr-link"), "virtual", "doctor"]
-    asked = subprocess.run(command, capture_output=True, text=True)
-    if asked.returncode:
-        pytest.skip(asked.stderr.strip())
 
 
 def performed(output: Path, version: str, core: str, *more: str) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import runpy
-import signal
 import subprocess
 import sys
 import tempfile
@@ -57,7 +56,7 @@ def _answered(command: list[str], timeout_s: float) -> subprocess.CompletedProce
         def contained() -> None:
             os.dup2(out.fileno(), 1)
             os.dup2(err.fileno(), 2)
-            contain._execute = _execute_here
+            os.execvpe = _execute_here  # type: ignore[assignment]
             contain.main(*rights_and_words)
 
         process = ForkContext().Process(target=contained)
@@ -71,14 +70,11 @@ def _answered(command: list[str], timeout_s: float) -> subprocess.CompletedProce
         return subprocess.CompletedProcess(command, process.exitcode, *streams)
 
 
-def _execute_here(command: tuple[str, ...]) -> NoReturn:
+def _execute_here(_: str, command: tuple[str, ...], environment: dict[str, str]) -> NoReturn:
     """Do what `python -B -m MODULE WORDS` would."""
     _, _, _, module, *words = command
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
-        signal.signal(ignored, signal.SIG_DFL)
-    kept = contain.environment()
     os.environ.clear()
-    os.environ.update(kept)
+    os.environ.update(environment)
     sys.argv = [module, *words]
     sys.path.insert(0, str(Path.cwd()))
     sys.dont_write_bytecode = True

@@ -81,8 +81,7 @@ def _scenario(file: Path) -> dict[str, Any]:
 
 def _text(config: dict[str, Any]) -> str:
     """Return a configuration as YAML, which has all that a user's may hold, such as dates."""
-    quickest = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    return str(yaml.dump(config, Dumper=quickest, sort_keys=False))
+    return str(yaml.dump(config, Dumper=yaml.CSafeDumper, sort_keys=False))
 
 
 @cache

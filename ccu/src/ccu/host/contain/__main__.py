@@ -158,17 +158,13 @@ def _supervised(act: Callable[[], None]) -> int:
 def _execute(command: tuple[str, ...]) -> None:
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
         signal.signal(ignored, signal.SIG_DFL)
-    os.execvpe(command[0], command, environment())
-
-
-def environment() -> dict[str, str]:
-    """Return the variables that a contained program gets."""
-    kept = {
+    environment = {
         key: value
         for key, value in os.environ.items()
         if key in _ENVIRONMENT or key.startswith(_ENVIRONMENT_OF_OURS)
     }
-    return kept | {"HOME": str(view.SCRATCH), "TMPDIR": str(view.SCRATCH)}
+    own = {"HOME": str(view.SCRATCH), "TMPDIR": str(view.SCRATCH)}
+    os.execvpe(command[0], command, environment | own)
 
 
 @contextlib.contextmanager
