@@ -18,10 +18,7 @@ import pytest
 
 from ccu.testbeds.oai import oci_images, real_time
 from testsupport.oai.captures import captured_bytes
-from testsupport.oai.containers import (
-    DockerApi,
-    variables,
-)
+from testsupport.oai.containers import ANY_ROLE, DockerApi, variables
 from testsupport.oai.radio import Pids, Radio
 from testsupport.oai.stand_in_runs import Ccu, Ran, analysed, leftovers, received_bytes
 from testsupport.waiting import until
@@ -40,7 +37,7 @@ def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     pids = Pids(api.services, api.pid)
     radio = Radio(pids, tmp_path_factory.mktemp("radio"))
     radio.start()
-    yield Ccu(variables(daemon), tmp_path_factory.mktemp("runs"), daemon.api)
+    yield Ccu(variables(daemon), tmp_path_factory.mktemp("runs"), daemon)
     radio.finish()
 
 
@@ -310,6 +307,24 @@ def test_taken_addresses_are_reported(daemon: Any, docker_ccu: Ccu) -> None:
         daemon.docker("network", "rm", "taken")
     assert ran.code == 1
     assert "another network has these addresses" in ran.printed
+    assert leftovers(docker_ccu) == []
+
+
+def test_a_network_that_another_container_uses_is_left_and_said(
+    daemon: Any, docker_ccu: Ccu
+) -> None:
+    output = docker_ccu.output / "shared"
+    process = docker_ccu.start_run("--cc", "cubic", *WITHOUT_CORE, "--output", str(output))
+    until(lambda: list(output.glob("*/raw/iperf3-f0-client.json")), process)
+    (network,) = daemon.api.networks("ccu.run")
+    words = ("--detach", "--name", "other", "--network", network, "--entrypoint", "sleep")
+    daemon.docker("run", *words, ANY_ROLE, "600")
+    assert process.result().returncode == 0, process.printed
+    assert "has active endpoints" in process.printed
+    daemon.docker("rm", "--force", "other")
+    cleaning = docker_ccu.start("clean")
+    cleaning.wait()
+    assert "removed 1 network of" in cleaning.printed
     assert leftovers(docker_ccu) == []
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from ccu.host import contain
 from testsupport.explained import check
-from testsupport.oai.containers import DockerApi, variables
+from testsupport.oai.containers import variables
 from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
 from testsupport.waiting import until
 
@@ -31,7 +31,7 @@ WITHOUT_CORE = ("--core", "none")
 @pytest.fixture(scope="module")
 def lockstep(kernel: Path, daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Ccu:
     folder = tmp_path_factory.mktemp("lockstep")
-    return Ccu(variables(daemon), folder, DockerApi(daemon.file), COMMON)
+    return Ccu(variables(daemon), folder, daemon, COMMON)
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,12 @@ class Resources:
         self.owner = owner
         """The process that owns the resources; None means kept until `ccu testbed down`."""
         self._items = items
+        self._not_removed: dict[str, str] = {}
+
+    @property
+    def not_removed(self) -> list[str]:
+        """Return a sentence on each resource that could not be removed."""
+        return list(self._not_removed.values())
 
     @property
     def file(self) -> Path:
@@ -100,8 +106,11 @@ class Resources:
                 done += resource.remove()
             except Exception as error:  # pyroute2's and subprocess' have no common base
                 reason = (str(error).splitlines() or [type(error).__name__])[0]
-                done.append(f"not removed: {_named(resource)}: {reason}")
+                sentence = f"not removed: {_named(resource)}: {reason}"
+                self._not_removed[_named(resource)] = sentence
+                done.append(sentence)
             else:
+                self._not_removed.pop(_named(resource), None)
                 self._items.remove(resource)
         if self._items or wanted:
             self._save()

@@ -92,13 +92,16 @@ class Daemon:
         self.socket = f"unix://{self.file}"
         self.api = DockerApi(self.file)
         self.environment = os.environ | {"DOCKER_HOST": self.socket, "DOCKER_BUILDKIT": "0"}
-        self._log = (folder / "dockerd.log").open("wb")
+        self._log = (folder / "dockerd.log").open("ab")
+        self._start()
+
+    def _start(self) -> None:
         # No default bridge: only what the tests make exists.
         self._process = subprocess.Popen(
             [
                 *("dockerd", "--storage-driver", "overlay2", "--bridge=none", "-H", self.socket),
-                *("--data-root", folder / "data", "--exec-root", folder / "exec"),
-                *("--pidfile", folder / "pid"),
+                *("--data-root", self.folder / "data", "--exec-root", self.folder / "exec"),
+                *("--pidfile", self.folder / "pid"),
             ],
             stdout=self._log,
             stderr=subprocess.STDOUT,
@@ -107,7 +110,7 @@ class Daemon:
         until(lambda: self._process.poll() is not None or self.api.answers())
         if self._process.poll() is not None:
             self.stop()
-            tail = (folder / "dockerd.log").read_text()[-400:]
+            tail = (self.folder / "dockerd.log").read_text()[-400:]
             pytest.skip(f"dockerd does not run here: {tail}")
 
     def docker(self, *words: object, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -152,11 +155,18 @@ class Daemon:
         lines = "".join(f"ENV {key}={value}\n" for key, value in variables.items())
         self.api.build(f"{REGISTRY}/{name}", f"FROM {image}\n{lines}")
 
+    def restart(self) -> None:
+        self._end()
+        self._start()
+
     def stop(self) -> None:
+        self._end()
+        self._log.close()
+
+    def _end(self) -> None:
         self._process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(600)
-        self._log.close()
         self._resources.remove()
 
 
@@ -246,6 +256,9 @@ class DockerApi(http.client.HTTPConnection):
     def networks(self, label: str) -> list[str]:
         filters = urllib.parse.quote(json.dumps({"label": [label]}))
         return [one["Id"] for one in self.get(f"/networks?filters={filters}")]
+
+    def refuses_to_remove(self, network: str) -> bool:
+        return self._ask("DELETE", f"/networks/{network}").status == 403
 
     def services(self) -> dict[str, str]:
         label = "com.docker.compose.service"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ccu.testbeds.oai import oci_images
 from ddu.api import analyze
-from testsupport.oai.containers import DockerApi
+from testsupport.oai.containers import Daemon
 from testsupport.prepared import Started
 
 # The stand-ins carry packets by themselves in wall time, and not in samples that could be held.
@@ -39,12 +39,12 @@ class Ccu:
         self,
         environment: dict[str, str],
         output: Path,
-        docker: DockerApi | None = None,
+        daemon: Daemon | None = None,
         common: Sequence[str] = SHORT,
     ) -> None:
         self._common = common
         self.output = output
-        self.docker = docker
+        self.daemon = daemon
         self._environment = environment
 
     def start(
@@ -82,14 +82,31 @@ class Ccu:
 
 
 def leftovers(ccu: Ccu) -> list[str]:
-    """Return our containers, networks, names of networks, bridges and records."""
+    """Return our containers, networks, names of networks, bridges and records.
+
+    Networks that Docker itself keeps are not ours: as containers start or end at the same time, it
+    may count an endpoint that does not exist, until it is started again
+    (https://github.com/moby/moby/issues/42119).
+    """
+    left = _left(ccu)
+    if ccu.daemon and not ccu.daemon.api.containers():
+        networks = ccu.daemon.api.networks("ccu.run")
+        if networks and all(map(ccu.daemon.api.refuses_to_remove, networks)):
+            ccu.daemon.restart()
+            ccu.start("clean").wait()
+            return _left(ccu)
+    return left
+
+
+def _left(ccu: Ccu) -> list[str]:
     paths = [
         *(path for path in Path("/run/ccu").glob("*.json") if not path.name.startswith("standin-")),
         *(Path("/run/netns").glob("ccu-*")),
         *(Path("/sys/class/net").glob("ccu-*")),
         *(path for path in oci_images.FOLDER.glob("ccu-*") if "base" not in path.name),
     ]
-    listed = ccu.docker.containers() + ccu.docker.networks("ccu.run") if ccu.docker else []
+    api = ccu.daemon.api if ccu.daemon else None
+    listed = api.containers() + api.networks("ccu.run") if api else []
     return [str(path) for path in paths] + listed
 
 

@@ -65,9 +65,6 @@ class DockerRuntime:
         self._compose("stop", "--timeout", str(_STOP_S), *services)
         self._forget(services)
 
-    def remove(self) -> None:
-        self._compose("down", "--volumes", "--remove-orphans", "--timeout", str(_STOP_S))
-
     def _compose(self, *arguments: str) -> str:
         options = ["--project-name", self._project, "--profile", self._profile]
         options += ["--project-directory", str(CONTAINERS), "--progress", "quiet"]
@@ -154,6 +151,11 @@ def _explain(message: str) -> str:
         return f"{message}\n  another network has these addresses. Use {fix}"
     if "Address already in use" in message or "port is already allocated" in message:
         return f"{message}\n  another container has the address. Use `ccu clean`, or see docker ps"
+    if "has active endpoints" in message:
+        # Docker may lose count when containers start or end at the same time:
+        # https://github.com/moby/moby/issues/42119
+        fix = "remove it, or if there is none, as Docker has miscounted, restart Docker"
+        return f"{message}: another container uses it; {fix}, then type: ccu clean"
     return message
 
 
@@ -182,5 +184,5 @@ def _answer(*words: str) -> str:
     answer = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
     # A container may have ended in between; the answer on the others is valid.
     if answer.returncode != 0 and "No such" not in answer.stderr:
-        raise RunFailed("containers", f"docker {words[0]}: {answer.stderr.strip()}")
+        raise RunFailed("containers", f"docker {words[0]}: {_explain(answer.stderr.strip())}")
     return answer.stdout

@@ -118,10 +118,6 @@ class LxcRuntime:
         for one in stopping:
             one.wait()
 
-    def remove(self) -> None:
-        for resource in reversed(self.resources()):
-            resource.remove()
-
     def _lxc(self, program: str, *arguments: str) -> None:
         completed = subprocess.run(
             [program, "-P", str(FOLDER), *arguments],

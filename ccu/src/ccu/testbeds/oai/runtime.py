@@ -41,7 +41,3 @@ class Runtime(Protocol):
     def stop(self, services: Sequence[str]) -> None:
         """Stop services by SIGTERM; the containers stay for inspection."""
         ...
-
-    def remove(self) -> None:
-        """Remove every container and network that this runtime made."""
-        ...

@@ -369,7 +369,8 @@ class Stack:
         finally:
             for service in list(self.namespaces):
                 self._detach_namespace(service)
-            self.runtime.remove()
+            # What the runtime cannot remove stays in the record, and does not spoil the run.
+            self._resources.remove(*self.runtime.resources())
 
     def _keep_core_logs(self) -> None:
         """Keep the core's logs, which contain the reason for a refused UE."""
