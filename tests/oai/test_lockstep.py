@@ -92,11 +92,14 @@ def test_samples_decide_what_the_modems_measure_and_carry(
     assert leftovers(lockstep) == []
 
 
-def test_the_uplink_has_a_budget_of_its_own(lockstep: Ccu, tmp_path: Path) -> None:
+def test_the_uplink_has_a_budget_of_its_own_and_blocks_may_have_no_beams(
+    daemon: Any, lockstep: Ccu, tmp_path: Path
+) -> None:
+    tag = daemon.faulty("2025.w36", ERA="2025")
     scenario = tmp_path / "path.yaml"
     scenario.write_text(SCENARIO.format(name="path", rsrp_dbm=-70, sinr_db=24.5))
     words = ("--scenario", str(scenario), "--ul", "--duration", "1s", "--uplink-target-db", "10")
-    run = analysed(lockstep.run(*WITHOUT_CORE, *words))
+    run = analysed(lockstep.run(*WITHOUT_CORE, "--oai-version", tag, *words))
     mac = pd.read_parquet(run / "tables" / "mac.parquet")
     assert abs(mac.loc[mac["t_s"] > 0, "mac_ul_snr_db"].mean() - 10) < MARGIN_DB
     channel = pd.read_parquet(run / "tables" / "channel.parquet")

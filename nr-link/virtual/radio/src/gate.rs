@@ -16,7 +16,7 @@ use nix::libc;
 use nr_link_virtual_plan::radio::{Channel, Channels, PerUe};
 
 use crate::emulation::{Ues, Way};
-use crate::sample_block::Block;
+use crate::sample_block::{Block, Blocks};
 use crate::uplink::Uplink;
 
 /// The state that all streams share.
@@ -81,6 +81,14 @@ impl State {
     fn ue(&mut self, place: Place) -> Option<&mut Ue> {
         let ue = self.ues[place.ue].as_mut();
         ue.filter(|ue| ue.connection == place.connection)
+    }
+
+    /// No more samples come; the first reason counts, and is in the program's log.
+    fn end(&mut self, reason: String) {
+        if self.ended.is_none() {
+            eprintln!("nr-link: {reason}");
+            self.ended = Some(reason);
+        }
     }
 
     /// Returns the name of a UE in sentences.
@@ -307,7 +315,7 @@ impl Gate {
         let connected = state.ues.iter().flatten().count();
         if state.complete || connected == 1 {
             let who = state.name(place.ue);
-            state.ended.get_or_insert(format!("{who} {reason}"));
+            state.end(format!("{who} {reason}"));
         } else {
             state.ues[place.ue] = None;
             state.uplink.leave(place.ue);
@@ -317,7 +325,7 @@ impl Gate {
     }
 
     fn end(&self, reason: String) {
-        self.lock().ended.get_or_insert(reason);
+        self.lock().end(reason);
         self.changed.notify_all();
     }
 
@@ -418,9 +426,9 @@ impl Gate {
 
 /// Passes on each block of a modem with as many antennas as are `expected`; returns why there are no more.
 fn read(stream: &TcpStream, expected: Option<usize>, mut take: impl FnMut(Block)) -> String {
-    let mut acknowledged = Acknowledging(stream);
+    let mut blocks = Blocks::of(Acknowledging(stream));
     loop {
-        match Block::read(&mut acknowledged) {
+        match blocks.read() {
             Ok(Some(block)) => match expected {
                 Some(antennas) if block.antennas as usize != antennas => {
                     return format!(

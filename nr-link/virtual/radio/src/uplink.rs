@@ -130,12 +130,13 @@ impl Uplink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample_block::HEADER_BYTES;
+    use crate::sample_block::Blocks;
 
     fn block(first: u64, samples: &[i16]) -> Block {
         let values: Vec<Sample> = samples.iter().map(|&one| [one, -one]).collect();
-        let silence = [0; HEADER_BYTES];
-        let like = Block::read(&mut silence.as_slice()).unwrap().unwrap();
+        let mut silence = [0; 28];
+        silence[..8].copy_from_slice(&[1, 0, 0, 0, 1, 0, 0, 0]);
+        let like = Blocks::of(silence.as_slice()).read().unwrap().unwrap();
         like.with(first, 1, &values)
     }
 

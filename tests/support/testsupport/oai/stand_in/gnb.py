@@ -180,7 +180,7 @@ def main():
     given = options.parse(sys.argv[1:])
     options.ask_for_priority()
     config = Path(given["-O"]).read_text()
-    list_or_group = "rfsimulator : {" if options.OLD else "rfsimulator = ({"
+    list_or_group = "rfsimulator : {" if options.OLD_RFSIM else "rfsimulator = ({"
     of_radio = (list_or_group, "rfsimu_channel_ue0") if "--rfsim" in given else ("sdr_addrs",)
     for wanted in ("Active_gNBs", *of_radio):
         if wanted not in config:

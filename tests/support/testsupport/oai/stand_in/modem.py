@@ -75,6 +75,7 @@ class Modem:
         self._beside.setblocking(False)
         self._signal = period * (2 * carrier.slot_samples // samples.PERIOD + 2)
         self._until = 0
+        self._has_sent = False
 
     def exchange(self, connection):
         """Exchange blocks until the other end closes the connection."""
@@ -100,6 +101,8 @@ class Modem:
     def _send_block(self, connection, end):
         begin = self._until % samples.PERIOD
         part = self._signal[begin * 4 : (begin + end - self._until) * 4]
+        if not self._has_sent:
+            part, self._has_sent = samples.FIRST_SAMPLE + part[len(samples.FIRST_SAMPLE) :], True
         samples.write_block(connection, self._until, part)
         self._until = end
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the softmodems' command line; like them, it takes no unknown option.
 
-ERA=2023 (environment): `--sa` is needed, rfsim's options have no index, and threads always ask for
-real-time priority. REAL_TIME=granted: the kernel would give it.
+ERA (environment): the year of the version. Before 2026, rfsim's options have no index and its blocks
+no beams. In 2023, `--sa` is needed, and threads always ask for real-time priority.
+REAL_TIME=granted: the kernel would give it.
 """
 
 import os
@@ -10,9 +11,11 @@ import re
 import sys
 from pathlib import Path
 
-OLD = os.environ.get("ERA") == "2023"
+ERA = os.environ.get("ERA", "2026")
+OLD = ERA == "2023"
+OLD_RFSIM = ERA < "2026"
 SYS_NICE = 1 << 23  # include/uapi/linux/capability.h
-PREFIX = "--rfsimulator." if OLD else "--rfsimulator.[0]."
+PREFIX = "--rfsimulator." if OLD_RFSIM else "--rfsimulator.[0]."
 
 FLAGS = {
     "--noS1",
@@ -57,7 +60,7 @@ def radio(given, config):
     if written := re.search(r'serveraddr = "([^"]+)"', config):
         settings["serveraddr"] = written[1]
     for key in settings:
-        if PREFIX + key in given and (OLD or listed):
+        if PREFIX + key in given and (OLD_RFSIM or listed):
             settings[key] = given[PREFIX + key]
     return settings
 

@@ -12,8 +12,13 @@ import random
 import struct
 from array import array
 
+import options
+
 # Samples, antennas, time of the first, two options, beams (little-endian), then I and Q of 16 bits.
-HEADER = struct.Struct("<IIQIIQ")
+WITH_BEAMS = not options.OLD_RFSIM
+HEADER = struct.Struct("<IIQIIQ" if WITH_BEAMS else "<IIQII")
+# A modem begins with silence; the gNB of 2025 sends the address of silence in its place.
+FIRST_SAMPLE = bytes(4) if WITH_BEAMS else b"\xb0\x1c\x6a\xc1"
 SAMPLE_BYTES = 4
 PERIOD = 64
 # Each UE has every fourth tone, so that those of others do not disturb it.
@@ -117,7 +122,7 @@ def read_block(stream):
     header = read(stream, HEADER.size)
     if header is None:
         return None
-    samples, antennas, first, _, _, _ = HEADER.unpack(header)
+    samples, antennas, first, *_ = HEADER.unpack(header)
     payload = read(stream, samples * antennas * SAMPLE_BYTES)
     return None if payload is None else (first, payload)
 
@@ -128,4 +133,6 @@ def read(stream, count):
 
 
 def write_block(stream, first, payload):
-    stream.sendall(HEADER.pack(len(payload) // SAMPLE_BYTES, 1, first, 0, 0, 1) + payload)
+    beams = [1] if WITH_BEAMS else []
+    count = len(payload) // SAMPLE_BYTES
+    stream.sendall(HEADER.pack(count, 1, first, 0, 0, *beams) + payload)
