@@ -63,7 +63,7 @@ MARGIN_DB = 1.0
 
 
 @pytest.mark.parametrize(
-    ("direction", "rsrp_dbm", "sinr_db"), [("dl", -70, 24.5), ("ul", -90, 8.5)]
+    ("direction", "rsrp_dbm", "sinr_db"), [("dl", -66, 24.5), ("ul", -73, 8.5)]
 )
 def test_samples_decide_what_the_modems_measure_and_carry(
     lockstep: Ccu, tmp_path: Path, direction: str, rsrp_dbm: float, sinr_db: float
