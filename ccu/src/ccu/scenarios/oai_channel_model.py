@@ -49,8 +49,8 @@ _OVERDRIVE = (
 """The loss of the reference signal against one at ploss 0, by the SINR of the setting, dB: where a
 tenth of blocks fails, by the link simulators, mean of both directions (24 PRB). At ploss 10 half of
 it, within 0.6 dB."""
-# A weaker signal comes near the rounding of the modems' integers: at 15 dB of SINR a real gNB and UE
-# have MCS 18 at ploss -10, and 4 at -20 (docs/validation.md). Beyond these noises nothing changes.
+# A weaker signal comes near the rounding of the modems' integers: at 15 dB of SINR a real UE has
+# MCS 18 at ploss -10, and 4 at -20 (docs/validation.md). Beyond these noises nothing changes.
 _PLOSS_DB = (-10.0, 20.0)
 _NOISE_DB = (-30.0, 30.0)
 
