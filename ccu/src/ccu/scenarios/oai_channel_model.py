@@ -51,7 +51,7 @@ tenth of blocks fails, by the link simulators, mean of both directions (24 PRB).
 it, within 0.6 dB."""
 # A weaker signal comes near the rounding of the modems' integers: at 15 dB of SINR a real UE has
 # MCS 18 at ploss -10, and 4 at -20 (docs/validation.md). Beyond these noises nothing changes.
-_PLOSS_DB = (-10.0, 20.0)
+_PLOSS_DB = (0.0, 20.0)
 _NOISE_DB = (-30.0, 30.0)
 
 

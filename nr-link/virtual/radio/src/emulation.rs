@@ -24,9 +24,9 @@ use crate::sample_block::Block;
 const ELEMENT_AMPLITUDES: [f64; 2] = [519.0, 512.0];
 /// RSRP that the UE reports if samples keep their size.
 const UNITY_DBM: f64 = -64.0;
-/// Stronger signals exceed what the modems' integers hold; weaker ones come near their rounding: at 15 dB of SNR a real gNB and UE
-/// have MCS 20 with -10 dB, 17 with -15 dB and 2 with -20 dB (docs/validation.md).
-const GAINS_DB: (f64, f64) = (-10.0, 0.0);
+/// The level is held, as by a gain control: stronger signals exceed what the modems' integers hold, and weaker ones come near their rounding,
+/// up to 2.7 dB at -10 dB (docs/nr-link-model.md) and 12 MCS at -20 dB (docs/validation.md).
+const GAINS_DB: (f64, f64) = (0.0, 0.0);
 /// The gain of OpenAirInterface's own channel model, with which modems are known to attach.
 const ATTACH_GAIN_DB: f64 = 20.0;
 /// Length of the normal cyclic prefix in subcarrier periods (TS 38.211 table 5.3.1-1: 144 of 2048).

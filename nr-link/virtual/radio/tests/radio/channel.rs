@@ -26,7 +26,7 @@ samples: {interval_ms: 100}
 devices: {core: {name: core}, ue: [{name: ue1}]}
 output: {mac: mac.csv, link: link.csv, summary: summary.json}
 ";
-/// A tenth of the power, and noise far below the rounding. The second tap has -40 dB, and comes after the cyclic prefix.
+/// The level is held, and noise is far below the rounding. The second tap has -40 dB, and comes after the cyclic prefix.
 pub const SCENARIO: &str = "schema: rf-scenario/1
 name: x
 summary: x
@@ -36,7 +36,7 @@ duration_s: 100
 radio:
   ss_pbch_block_power_dbm: 0
   level: {rsrp_dbm: -74}
-  noise: {sinr_db: 60}
+  noise: {sinr_db: 80}
 ";
 const LATE_TAP: &str = "  fading: {taps: [{delay_ns: 0, power_db: 0, k_factor_db: 60}, {delay_ns: 3000, power_db: -20}]}\n";
 /// The emulator is late by so many samples.
@@ -58,7 +58,7 @@ impl Heard {
             let off = |at: usize| (f64::from(got[at]) - gain * f64::from(sent[at])).abs();
             off(0) <= allowed && off(1) <= allowed
         };
-        match (near(10.0, 0.0), near(0.1_f64.sqrt(), 0.52)) {
+        match (near(10.0, 0.0), near(1.0, 0.52)) {
             (true, true) => {}
             (true, false) => self.attaching_until = Some(n),
             (false, true) => {
@@ -133,7 +133,7 @@ fn samples_meet_the_scenario_from_its_first_slot_on() {
         lines[..2],
         [
             "utc_ns,radio_s,ue,rsrp_dbm,sinr_db,gain_db,noise_db,ul_sinr_db,ul_gain_db,ul_noise_db,delay_ns_1,re_1,im_1",
-            "1000000,0.0000,0,-74.00,60.00,-10.00,,60.00,-10.00,,0.0,1.00000,0.00000"
+            "1000000,0.0000,0,-74.00,80.00,0.00,,80.00,0.00,,0.0,1.00000,0.00000"
         ]
     );
     // Each 20 slots, of 60.

@@ -17,9 +17,9 @@ use crate::modems::{
 /// The emulator is late by so many samples.
 const LATE: u64 = 9;
 const ATTACH_GAIN: f64 = 10.0;
-/// The level of each UE below the gNB's, by RSRP, and of its uplink below the first UE's, by SNR, as amplitudes.
-const DL_GAINS: [f64; 2] = [0.316_228, 0.501_187];
-const UL_GAINS: [f64; 2] = [0.316_228, 0.316_228 * 0.501_187];
+/// The level of each UE, which is held, and of its uplink below the first UE's, by SNR, as amplitudes.
+const DL_GAINS: [f64; 2] = [1.0, 1.0];
+const UL_GAINS: [f64; 2] = [1.0, 0.501_187];
 
 /// The samples that a modem has heard, with their numbers.
 #[derive(Debug, Default)]
@@ -59,8 +59,8 @@ fn each_ue_has_its_channel_and_the_gnb_hears_their_sum() {
     let two = "ue: [{name: ue1}, {name: ue2, scenario: other.yaml}]";
     std::fs::write(file("link.yaml"), LINK.replace("ue: [{name: ue1}]", two)).unwrap();
     std::fs::write(file("scenario.yaml"), SCENARIO).unwrap();
-    // 4 dB more of the signal, and 6 dB less SNR.
-    let other = SCENARIO.replace("-74", "-70").replace("60", "54");
+    // 10 dB less of the signal, whose level is held, and 6 dB less SNR.
+    let other = SCENARIO.replace("-74", "-84").replace("80", "74");
     std::fs::write(file("other.yaml"), other).unwrap();
     let (socket, listen) = (file("socket"), free_address());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -142,8 +142,8 @@ fn each_ue_has_its_channel_and_the_gnb_hears_their_sum() {
     let record = std::fs::read_to_string(file("channel.csv")).unwrap();
     let rows: Vec<_> = record.lines().skip(1).take(2).collect();
     // The gNB hears the second UE by as much less as its SNR is.
-    assert!(rows[0].starts_with("0,0.0000,0,-74.00,60.00,-10.00,,60.00,-10.00,,"));
-    assert!(rows[1].starts_with("0,0.0000,1,-70.00,54.00,-6.00,,54.00,-16.00,,"));
+    assert!(rows[0].starts_with("0,0.0000,0,-74.00,80.00,0.00,,80.00,0.00,,"));
+    assert!(rows[1].starts_with("0,0.0000,1,-84.00,74.00,0.00,,74.00,-6.00,,"));
 
     let slots = std::fs::read_to_string(file("slots.csv")).unwrap();
     let slots: Vec<Vec<u64>> = slots
