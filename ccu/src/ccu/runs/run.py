@@ -186,9 +186,9 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
         for problem in kind.problems(flow)
     ]
     problems += congestion.problems(implementations)
-    left = site.resources.not_removed
     verdict, reasons = verdict_of(summary, captured, problems)
-    record.write(captures=captured, verdict=verdict, verdict_reasons=reasons + unchecked + left)
+    reasons += unchecked + site.resources.not_removed
+    record.write(captures=captured, verdict=verdict, verdict_reasons=reasons)
 
 
 def _perform_at_once(
@@ -200,9 +200,9 @@ def _perform_at_once(
     _check_congestion_controls(flows)
     unchecked = check_crossing(outcome.delivered_bytes, traffic.received(flows))
     problems = congestion.problems(outcome.records.get("cc_implementation", {}))
-    left = site.resources.not_removed
     verdict, reasons = verdict_of(outcome.summary, outcome.records["captures"], problems)
-    record.write(verdict=verdict, verdict_reasons=reasons + unchecked + left)
+    reasons += unchecked + site.resources.not_removed
+    record.write(verdict=verdict, verdict_reasons=reasons)
 
 
 def _watch_packets(

@@ -51,28 +51,27 @@ impl<Stream: Read> Blocks<Stream> {
     /// # Errors
     /// The stream breaks, or does not consist of blocks.
     pub fn read(&mut self) -> io::Result<Option<Block>> {
-        let mut begin = [0; SHORTEST_BYTES];
-        match self.stream.read(&mut begin[..1])? {
+        let mut bytes = vec![0; SHORTEST_BYTES];
+        match self.stream.read(&mut bytes[..1])? {
             0 => return Ok(None),
-            _ => self.stream.read_exact(&mut begin[1..])?,
+            _ => self.stream.read_exact(&mut bytes[1..])?,
         }
-        // Little-endian: samples and antennas (32 bits), time of the first sample (64), two options (32), beams (64).
-        let word = |at: usize| u32::from_le_bytes(begin[at..at + 4].try_into().expect("4 bytes"));
-        let long = |at: usize| u64::from_le_bytes(begin[at..at + 8].try_into().expect("8 bytes"));
-        let (samples, antennas, first) = (word(0), word(4), long(8));
         // A modem's first block has beam 0. Without beams, its first sample is silence or, as versions of 2025 write it, the
         // address of silence, which is even.
-        let with_beams = word(PLAIN_BYTES) % 2 == 1;
-        let header_bytes = *self.header_bytes.get_or_insert(match with_beams {
-            true => WITH_BEAMS_BYTES,
-            false => PLAIN_BYTES,
-        });
-        let mut rest = [0; WITH_BEAMS_BYTES - SHORTEST_BYTES];
-        let beams = if header_bytes == WITH_BEAMS_BYTES {
-            self.stream.read_exact(&mut rest)?;
-            word(PLAIN_BYTES).count_ones() + u32::from_le_bytes(rest).count_ones()
-        } else {
-            1
+        let header_bytes = *self
+            .header_bytes
+            .get_or_insert(match bytes[PLAIN_BYTES] % 2 {
+                1 => WITH_BEAMS_BYTES,
+                _ => PLAIN_BYTES,
+            });
+        self.read_up_to(header_bytes, &mut bytes)?;
+        // Little-endian: samples and antennas (32 bits), time of the first sample (64), two options (32), beams (64).
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+        let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+        let (samples, antennas, first) = (word(0), word(4), long(8));
+        let beams = match header_bytes {
+            WITH_BEAMS_BYTES => long(PLAIN_BYTES).count_ones(),
+            _ => 1,
         };
         let values = u64::from(samples) * u64::from(antennas) * u64::from(beams);
         let payload_bytes = values * SAMPLE_BYTES as u64;
@@ -80,13 +79,7 @@ impl<Stream: Read> Blocks<Stream> {
             let what = format!("a block of {payload_bytes} bytes: this is not a stream of samples");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
-        let mut bytes = vec![0; header_bytes + payload_bytes as usize];
-        bytes[..SHORTEST_BYTES].copy_from_slice(&begin);
-        if header_bytes == WITH_BEAMS_BYTES {
-            bytes[SHORTEST_BYTES..WITH_BEAMS_BYTES].copy_from_slice(&rest);
-        }
-        self.stream
-            .read_exact(&mut bytes[header_bytes.max(SHORTEST_BYTES)..])?;
+        self.read_up_to(header_bytes + payload_bytes as usize, &mut bytes)?;
         Ok(Some(Block {
             bytes,
             header_bytes,
@@ -94,6 +87,13 @@ impl<Stream: Read> Blocks<Stream> {
             samples,
             antennas: antennas * beams,
         }))
+    }
+
+    /// Reads what `bytes` lacks of a length.
+    fn read_up_to(&mut self, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let had = bytes.len();
+        bytes.resize(length.max(had), 0);
+        self.stream.read_exact(&mut bytes[had..])
     }
 }
 

@@ -89,7 +89,7 @@ def leftovers(ccu: Ccu) -> list[str]:
     (https://github.com/moby/moby/issues/42119).
     """
     left = _left(ccu)
-    if ccu.daemon and not ccu.daemon.api.containers():
+    if left and ccu.daemon and not ccu.daemon.api.containers():
         networks = ccu.daemon.api.networks("ccu.run")
         if networks and all(map(ccu.daemon.api.refuses_to_remove, networks)):
             ccu.daemon.restart()
