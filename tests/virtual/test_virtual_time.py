@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -142,6 +143,17 @@ def test_every_datagram_arrived_or_was_dropped(virtual: Virtual) -> None:
     assert dropped > 0
     assert flow["sent_datagrams"] == flow["received_datagrams"] + dropped
     assert int(last["mac_dl_sdu_count"]) == flow["received_datagrams"]
+
+
+def test_datagrams_that_a_deep_queue_holds_for_minutes_do_not_keep_the_run(virtual: Virtual) -> None:
+    udp = {"transport": "udp", "direction": "dl", "duration_s": 2, "rate_bps": 3e6}
+    queue = {way: {"packets": 1000} for way in ("dl", "ul")}
+    run = virtual({"flows": [udp]}, scenario=constant(0.05, 10), queue=queue)
+    flow = run.flow()
+    (report,) = json.loads((run.folder / "flows.json").read_text())["flows"]
+    # 12 s at 50 kbit/s, of 120 s that the queue would take.
+    assert 0 < flow["received_bytes"] <= 12 * 0.05e6 / 8
+    assert report["datagrams"]["lost"] == flow["sent_datagrams"] - flow["received_datagrams"]
 
 
 def test_ues_share_the_cell(virtual: Virtual) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,6 +15,7 @@ from typing import Any
 from ccu import congestion, scenarios, traffic
 from ccu.host import disk, programs, resources
 from ccu.host.interruption import interruptible
+from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.runs import capture, disk_space
 from ccu.runs.changes import Changes
@@ -114,10 +116,18 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
     finally:
         supervisor.stop_all()
         owned.remove()
+        _say_what_is_left(owned, record)
         give_to_sudo_user(directory)
     if by := supervisor.interrupted_by:  # Too late for the run, not for what would follow it.
         raise Interrupted(f"interrupted by {by}; the run is complete: {directory}")
     return directory
+
+
+def _say_what_is_left(owned: Resources, record: Manifest) -> None:
+    """Print what could not be removed, unless the verdict on the run has it as a reason."""
+    for sentence in owned.not_removed:
+        if sentence not in record.content.get("verdict_reasons", ()):
+            print(f"ccu: {sentence}; `ccu clean` tries it again", file=sys.stderr)
 
 
 def _make_directory(experiment: Experiment, output: Path) -> Path:

@@ -26,6 +26,8 @@ const READING: Nanos = SECOND / 100;
 const BUFFER_BYTES: usize = 64 << 20;
 /// The last has come, if for so long none comes after the sender's end.
 const SILENCE: Nanos = SECOND / 2;
+/// The longest wait after the sender's end; later datagrams count as lost. A deep queue before a slow link empties for minutes.
+const LONGEST_DRAINING: Nanos = 10 * SECOND;
 const INTERVAL: Nanos = SECOND;
 
 /// Both ends of a flow.
@@ -238,9 +240,10 @@ impl Flow for UdpFlow {
             self.next_reading = now + READING;
         }
         if self.sender.is_none() {
-            if now >= self.last_arrival.max(self.end()) + SILENCE {
+            let silent = now >= self.last_arrival.max(self.end()) + SILENCE;
+            if silent || now >= self.end() + LONGEST_DRAINING {
                 self.end_interval(now)?;
-                // What did not come after the last that came is lost, too.
+                // What has not come by now is lost, too.
                 let datagrams = &mut self.report.datagrams;
                 datagrams.lost = self.report.sent_datagrams - datagrams.received;
                 self.over = true;

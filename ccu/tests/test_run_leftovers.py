@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each run says at its end what it could not remove, whether it failed or finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from ccu.host import resources
+from ccu.runs import run as runs
+from ccu.scenarios.play import experiment
+from ccu.spec.errors import RunFailed
+from ccu.testbeds import Site
+
+
+@dataclass(frozen=True)
+class Stubborn:
+    """A resource that something else holds."""
+
+    kind: ClassVar[str] = "stubborn"
+    name: str
+
+    def remove(self) -> list[str]:
+        raise OSError("in use")
+
+
+SENTENCE = "not removed: stubborn network: in use"
+
+
+def carry_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool, is_known: bool
+) -> None:
+    def perform(site: Site, record: runs.Manifest, report: runs.Listener) -> None:
+        site.resources.register(Stubborn("network"))
+        if fails:
+            raise RunFailed("gnb", "the container gnb ended")
+        record.write(verdict="valid", verdict_reasons=[SENTENCE] if is_known else [])
+
+    (folder / "records").mkdir()
+    monkeypatch.setattr(resources, "FOLDER", folder / "records")
+    monkeypatch.setattr(runs, "_perform", perform)
+    monkeypatch.setattr(runs, "check", lambda *_: folder)
+    monkeypatch.setattr(runs, "try_out", lambda _: None)
+    flags = {"testbed": "virtual", "cc": "cubic"}
+    runs.run(experiment("static", flags), folder / "runs", lambda *_: None)
+
+
+def test_a_failed_run_says_what_it_could_not_remove(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(RunFailed):
+        carry_out(tmp_path, monkeypatch, fails=True, is_known=False)
+    assert capsys.readouterr().err == f"ccu: {SENTENCE}; `ccu clean` tries it again\n"
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_finished_run_says_what_its_verdict_does_not(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    is_known: bool,
+) -> None:
+    carry_out(tmp_path, monkeypatch, fails=False, is_known=is_known)
+    assert (SENTENCE in capsys.readouterr().err) is not is_known
