@@ -17,18 +17,21 @@ from testsupport.synthetic_run import MS, SyntheticRun
 SEGMENT_BYTES = 1448
 
 
-def bursts(sizes: list[int], rtts_ms: list[int], echoed: list[bool]) -> SyntheticRun:
+def bursts(
+    sizes: list[int], rtts_ms: list[int], echoed: list[bool], first_tsval: int = 100
+) -> SyntheticRun:
     """Bursts of segments, 1 ms apart, each with a timestamp of its own that is echoed or not."""
     run = SyntheticRun()
     run.handshake()
     sent = 0
     for index, (size, rtt_ms, is_echoed) in enumerate(zip(sizes, rtts_ms, echoed, strict=True)):
+        tsval = (first_tsval + index) % 2**32
         for _ in range(size):
-            run.data(index * MS, sent * SEGMENT_BYTES, SEGMENT_BYTES, 100 + index, index * MS + 1)
+            run.data(index * MS, sent * SEGMENT_BYTES, SEGMENT_BYTES, tsval, index * MS + 1)
             sent += 1
         if is_echoed:
             back = (index + rtt_ms) * MS
-            run.ack(back - 1, sent * SEGMENT_BYTES, 100 + index, back)
+            run.ack(back - 1, sent * SEGMENT_BYTES, tsval, back)
     return run
 
 
@@ -40,6 +43,13 @@ def test_a_segment_counts_once_and_a_timestamp_once(tmp_path: Path) -> None:
     assert summary["packet_rtt_ms"]["p50"] == 30
     assert summary["packet_rtt_ms"]["p95"] == 50
     assert summary["flows"][0]["packet_rtt_ms"] == summary["packet_rtt_ms"]
+
+
+def test_timestamps_may_wrap(tmp_path: Path) -> None:
+    """RFC 7323, section 5.2: they are compared modulo 2³²."""
+    run = bursts([1, 9, 2, 4], [10, 30, 50, 20], [True] * 4, first_tsval=2**32 - 2)
+    summary = analysis_of(run.write(tmp_path / "run")).summary
+    assert summary["packet_rtt_ms"]["mean"] == pytest.approx((10 + 9 * 30 + 2 * 50 + 4 * 20) / 16)
 
 
 def test_a_segment_whose_timestamp_is_not_echoed_has_the_next_ones_rtt(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ddu.analyze import Analysis, analysis_of
-from testsupport.synthetic_run import MS, SyntheticRun, observed_flows, steady
+from testsupport.synthetic_run import MS, T0, SyntheticRun, observed_flows, steady
 
 
 def analysed(run: SyntheticRun, directory: Path) -> Analysis:
@@ -37,6 +37,17 @@ def test_delays_are_those_of_the_path(tmp_path: Path) -> None:
     assert analysis.summary["rtt_ms"]["p99"] == pytest.approx(20.0)
     assert analysis.tables["aligned"]["tcp_owd_ms"].dropna().to_numpy() == pytest.approx(10.0)
     assert analysis.tables["aligned"]["tcp_rtt_seq_ms"].dropna().to_numpy() == pytest.approx(20.0)
+
+
+def test_a_packet_that_the_senders_capture_lacks_has_no_delay(tmp_path: Path) -> None:
+    """The next packet there was sent 100 ms later, after this one had arrived."""
+    run = SyntheticRun()
+    run.handshake()
+    for index, sent in enumerate((0, 1 * MS, 100 * MS)):
+        run.data(sent, index * 1000, 1000, 100 + index, sent + 25 * MS)
+    run.sender.records = [one for one in run.sender.records if one[0] != T0 + 1 * MS]
+    aligned = analysed(run, tmp_path).tables["aligned"]
+    assert aligned["tcp_owd_ms"].dropna().to_numpy() == pytest.approx(25.0)
 
 
 def test_rtt_of_a_bin_without_an_ack_is_null(tmp_path: Path) -> None:

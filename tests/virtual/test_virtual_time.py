@@ -145,7 +145,9 @@ def test_every_datagram_arrived_or_was_dropped(virtual: Virtual) -> None:
     assert int(last["mac_dl_sdu_count"]) == flow["received_datagrams"]
 
 
-def test_datagrams_that_a_deep_queue_holds_for_minutes_do_not_keep_the_run(virtual: Virtual) -> None:
+def test_datagrams_that_a_deep_queue_holds_for_minutes_do_not_keep_the_run(
+    virtual: Virtual,
+) -> None:
     udp = {"transport": "udp", "direction": "dl", "duration_s": 2, "rate_bps": 3e6}
     queue = {way: {"packets": 1000} for way in ("dl", "ul")}
     run = virtual({"flows": [udp]}, scenario=constant(0.05, 10), queue=queue)

@@ -102,6 +102,11 @@ pub enum Direction {
     Uplink,
 }
 
+impl Direction {
+    /// Both, the downlink first.
+    pub const BOTH: [Self; 2] = [Self::Downlink, Self::Uplink];
+}
+
 /// A packet to or from one UE.
 #[derive(Debug)]
 pub(crate) struct UePacket<T> {

@@ -20,6 +20,12 @@ pub(crate) enum Purpose {
     Signalling = 4,
 }
 
+/// Returns the seed of a UE: the link's own for the first, and for the others one that no run with a seed of 32 bits has.
+/// With consecutive seeds, the second UE of a repeat would have the channel of the first UE of the next repeat.
+pub(crate) fn seed_of_ue(seed: u64, ue: UeId) -> u64 {
+    seed ^ ((ue.0 as u64) << 32)
+}
+
 /// A random number stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream(ChaCha8Rng);
@@ -62,5 +68,20 @@ impl Stream {
     /// Draws a uniform number in [0, 1) with 53 random bits, the precision of a double.
     fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_ues_of_any_repeats_have_one_seed() {
+        let repeats = 1..=90;
+        let seeds = repeats.flat_map(|seed| (0..64).map(move |ue| seed_of_ue(seed, UeId(ue))));
+        assert_eq!(seeds.collect::<HashSet<_>>().len(), 90 * 64);
+        assert_eq!(seed_of_ue(7, UeId(0)), 7);
     }
 }

@@ -241,7 +241,8 @@ impl<T> Rlc<T> {
     /// come first.
     pub fn fill(&mut self, capacity: u32, now: Nanos) -> Option<Payload> {
         let ready = |&(ready, _): &(Nanos, Span)| ready <= now;
-        let mut payload = match self.retransmissions.iter().position(ready) {
+        let retransmission = self.retransmissions.iter().position(ready);
+        let mut payload = match retransmission {
             Some(index) => self.fill_retransmission(index, capacity),
             None => self.fill_new(capacity, now),
         }?;
@@ -253,7 +254,10 @@ impl<T> Rlc<T> {
             };
             let sent = Submitted {
                 span: payload.span,
-                pdus: payload.pdus.into(),
+                new_pdus: match retransmission {
+                    Some(_) => 0,
+                    None => payload.pdus.into(),
+                },
                 last,
                 next: self.next,
                 is_empty,

@@ -62,8 +62,8 @@ fn slots_allocate_no_memory() {
          fading: {taps: [{delay_ns: 0, power_db: 0}, {delay_ns: 300, power_db: -3}]}}",
     );
     let mut link: Link<()> = link(&config, &fading);
-    saturate_all(&mut link, 0, 4 * SECOND);
+    saturate_all(&mut link, 0, 12 * SECOND);
     let before = COUNT.load(Ordering::Relaxed);
-    saturate_all(&mut link, 4 * SECOND, 5 * SECOND);
+    saturate_all(&mut link, 12 * SECOND, 14 * SECOND);
     assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0);
 }

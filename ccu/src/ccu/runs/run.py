@@ -186,6 +186,7 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
     record.write(cc_traces=traces, cc_implementation=implementations)
     for flow in flows:
         traffic.driver_of(flow.traffic).read_result(flow, testbed, site.raw)
+    _check_congestion_controls(flows)
     record.write(flows=[flow.record(testbed) for flow in flows])
     unchecked = check_crossing(testbed.delivered_bytes, traffic.received(flows))
     captured = [one.record() for one in captures]
@@ -257,7 +258,6 @@ def _carry(site: Site, testbed: Testbed, flows: Sequence[Flow], report: Listener
         report("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
         time.sleep(_until(changes.next_s, time.monotonic() - began))
     site.supervisor.check()
-    _check_congestion_controls(flows)
     return changes.record()
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """ACK blocks: how often the direction of transmission changes, and how much each change carries.
 
-A block is one or more ACKs between which the sender sent no payload, in the sender's capture (the
-Lin et al., section 6.1.1 and its note 5).
+A block is one or more ACKs between which the sender sent no payload, in the sender's capture
+(Lin et al., section 6.1.1 and its note 5).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Echoes:
     """The TSvals of a sender, and which of them came back (RFC 7323, section 4)."""
 
     begin_ns: Int
-    """The first payload segment sent with each TSval."""
+    """The first payload segment sent with each TSval, in the order of time."""
     echoed: Int
     """The TSvals that came back, as indices of `begin_ns`; none before it was sent."""
     back_ns: Int
@@ -43,7 +43,12 @@ def echoes(sent: Stamps, back: Stamps) -> Echoes:
     _, echoed, of_back = np.intersect1d(tsval, tsecr, assume_unique=True, return_indices=True)
     begin_ns, back_ns = sent.utc_ns[first_sent], back.utc_ns[first_back[of_back]]
     causal = back_ns >= begin_ns[echoed]
-    return Echoes(begin_ns, echoed[causal], back_ns[causal])
+    echoed, back_ns = echoed[causal], back_ns[causal]
+    in_time = np.argsort(begin_ns, kind="stable")  # which is not that of a TSval that wraps
+    rank = np.empty_like(in_time)
+    rank[in_time] = np.arange(len(in_time))
+    order = np.argsort(rank[echoed], kind="stable")
+    return Echoes(begin_ns[in_time], rank[echoed][order], back_ns[order])
 
 
 def rtt_by_timestamps(echoes: Echoes) -> Samples:
@@ -72,11 +77,14 @@ def sending_of(
 ) -> tuple[Int, npt.NDArray[np.bool_]]:
     """Return when each byte was sent, of those sent exactly once, and which bytes these are."""
     fresh = sent.end > highest_before(sent.end)
-    end, utc_ns = (sent.end, sent.utc_ns) if fresh.all() else (sent.end[fresh], sent.utc_ns[fresh])
+    if not fresh.all():
+        sent = sent.where(fresh)
     # First transmissions ascend, so the one that holds a byte is the first to end behind it.
-    index = np.searchsorted(end, byte, side="right")
-    known = (index < len(end)) & ~contains(resent, byte)
-    return utc_ns[index[known]], known
+    index = np.searchsorted(sent.end, byte, side="right")
+    known = (index < len(sent)) & ~contains(resent, byte)
+    # A byte that the capture lacks lies before the packet that ends behind it.
+    known[known] = sent.seq[index[known]] <= byte[known]
+    return sent.utc_ns[index[known]], known
 
 
 def _between(sent_utc_ns: Int, back_utc_ns: Int) -> Samples:

@@ -23,9 +23,6 @@ use crate::{Ecn, Nanos};
 /// Gains of the integral and the proportional term, 1/s (appendix A.1).
 const ALPHA: f64 = 0.15;
 const BETA: f64 = 3.0;
-/// The probability from which on classic packets are dropped even if they could be marked (appendix
-/// A.2).
-const CLASSIC_MARK_LIMIT: f64 = 0.25;
 /// The ramp marks only if the L4S queue has more packets than this (appendix A.1: Th_len).
 const RAMP_PACKETS: usize = 1;
 /// Scheduling weights while both queues have packets: 1/16 for the classic queue (section 4.1.2).
@@ -91,6 +88,12 @@ impl Raw {
 }
 
 impl DualPi2 {
+    /// Returns the probability from which on classic packets are dropped even if they could be marked: that at which L4S packets
+    /// are all marked (appendix A.1: p_Cmax = min(1/k², 1)).
+    fn classic_mark_limit(&self) -> f64 {
+        self.coupling.powi(2).recip().min(1.0)
+    }
+
     pub(super) fn manager(self, _draws: Stream) -> Box<dyn QueueManager> {
         Box::new(DualPi2Controller::new(self))
     }
@@ -196,7 +199,9 @@ impl DualPi2Controller {
         let probability = self.base * self.base;
         match recurs(&mut self.accumulated[0], probability) {
             false => Action::Pass,
-            true if !self.config.ecn || probability >= CLASSIC_MARK_LIMIT => Action::Drop,
+            true if !self.config.ecn || probability >= self.config.classic_mark_limit() => {
+                Action::Drop
+            }
             true => Action::MarkOrDrop,
         }
     }
@@ -305,6 +310,27 @@ mod tests {
         assert!(classic.iter().all(all) && classic.len() >= 35);
         let l4s = signals((0..100).map(|_| pair.l4s(0, 9)));
         assert!(l4s.iter().filter(|action| all(action)).count() >= 35);
+    }
+
+    #[test]
+    fn classic_packets_are_marked_until_all_l4s_packets_are() {
+        for (coupling, base, wanted) in [
+            (1.0, 0.9, Action::MarkOrDrop),
+            (2.0, 0.49, Action::MarkOrDrop),
+            (2.0, 0.51, Action::Drop),
+            (4.0, 0.24, Action::MarkOrDrop),
+            (4.0, 0.26, Action::Drop),
+        ] {
+            let mut pair = coupled();
+            pair.config.coupling = coupling;
+            pair.base = base;
+            let signals = signals((0..100).map(|_| pair.classic()));
+            assert!(!signals.is_empty());
+            assert!(
+                signals.iter().all(|&one| one == wanted),
+                "{coupling} {base}"
+            );
+        }
     }
 
     #[test]

@@ -28,17 +28,17 @@ pub(super) struct PathLoss {
 
 impl PathLoss {
     /// Returns the distances that table 7.4.1-1 covers, m.
-    pub fn range_m(&self) -> (f64, f64) {
+    pub fn range_m(&self, line_of_sight: bool) -> (f64, f64) {
         match self.environment {
-            Environment::Rma => (10.0, 10_000.0),
-            Environment::Uma | Environment::Umi => (10.0, 5_000.0),
+            Environment::Rma if line_of_sight => (10.0, 10_000.0),
+            Environment::Rma | Environment::Uma | Environment::Umi => (10.0, 5_000.0),
             Environment::Inh => (1.0, 150.0),
         }
     }
 
     /// Checks that table 7.4.1-1 covers the geometry at a distance of `ground_m`.
-    pub fn check(&self, ground_m: f64) -> Result<(), Violation> {
-        let (nearest_m, farthest_m) = self.range_m();
+    pub fn check(&self, ground_m: f64, line_of_sight: bool) -> Result<(), Violation> {
+        let (nearest_m, farthest_m) = self.range_m(line_of_sight);
         let distance_m = nearest_m..=farthest_m;
         let (ghz, ue_m, gnb_m) = match self.environment {
             Environment::Rma => (0.5..=30.0, 1.0..=10.0, 10.0..=150.0),

@@ -73,20 +73,20 @@ impl<'a> Tr38901Path<'a> {
     pub fn at(&self, t_s: f64) -> Result<Arrival, Violation> {
         let distance_m = self.geometry.distance_m.map(|distance| distance.get());
         let mut ground_m = distance_m.unwrap_or_else(|| self.odometer.to_origin_m(t_s));
+        let moved_m = self.odometer.distance_m(t_s);
+        let line_of_sight = self.has_line_of_sight(ground_m, moved_m);
         if self.geometry.one_of_several {
-            let (nearest_m, farthest_m) = self.path.range_m();
+            let (nearest_m, farthest_m) = self.path.range_m(line_of_sight);
             if ground_m > farthest_m {
                 return Ok(Arrival::NONE);
             }
             ground_m = ground_m.max(nearest_m);
         }
         self.path
-            .check(ground_m)
+            .check(ground_m, line_of_sight)
             .map_err(|Violation { rule, fix }| {
                 Violation::new(format!("at {t_s:.1} s: {rule}"), fix)
             })?;
-        let moved_m = self.odometer.distance_m(t_s);
-        let line_of_sight = self.has_line_of_sight(ground_m, moved_m);
         let (loss_db, shadow) = match line_of_sight {
             true => (self.path.los_db(ground_m), &self.los_shadowing),
             false => (self.path.nlos_db(ground_m), &self.nlos_shadowing),

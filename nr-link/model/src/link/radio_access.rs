@@ -408,7 +408,7 @@ impl<T> RadioAccess<T> {
             slot,
         };
         let (scheduler, received) = (&mut schedulers[scheduler].dl, &mut ends.to_ues);
-        let whole = free.prb;
+        let (whole, least_prb) = (free.prb, cell.least_prb());
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_downlink(at);
             let prb = ues[ue].retransmit_downlink(at, free);
@@ -422,7 +422,7 @@ impl<T> RadioAccess<T> {
         let rate = |ue: UeId| ues[ue.0].downlink_bytes(cell, carrier, free);
         scheduler.sort(|ue| !retransmits[ue.0], rate);
         let mut index = 0;
-        while let Some(ue) = scheduler.at(index).filter(|_| free.prb > 0) {
+        while let Some(ue) = scheduler.at(index).filter(|_| free.prb >= least_prb) {
             let allocated = ues[ue.0].send_new_downlink(at, free);
             ues[ue.0].note_downlink(allocated.prb, free.prb == whole);
             ues[ue.0].depart_downlink(received);
@@ -471,7 +471,7 @@ impl<T> RadioAccess<T> {
             slot,
         };
         let (scheduler, grants) = (&mut schedulers[scheduler].ul, &mut grants[carrier.0]);
-        let whole = free.prb;
+        let (whole, least_prb) = (free.prb, cell.least_prb());
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_uplink(now);
             ues[ue].depart_uplink(&mut ends.from_gnb);
@@ -487,7 +487,7 @@ impl<T> RadioAccess<T> {
         let rate = |ue: UeId| ues[ue.0].uplink_bytes(cell, carrier, free);
         scheduler.sort(|ue| !retransmits[ue.0], rate);
         let mut index = 0;
-        while let Some(ue) = scheduler.at(index).filter(|_| free.prb > 0) {
+        while let Some(ue) = scheduler.at(index).filter(|_| free.prb >= least_prb) {
             let grant = ues[ue.0].grant_new(now, granted, free);
             ues[ue.0].note_grant(now, granted, grant.as_ref(), free.prb == whole);
             if let Some(grant) = grant {

@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::capacity::Supply;
 use crate::channel::Channel;
 use crate::config::{Event, HandoverKind, PerDirection, ResolvedConfig};
+use crate::ids::UeId;
 use crate::mac::drx;
 use crate::mac::lte_leg::LteLeg;
 use crate::mac::timing::Timing;
 use crate::packet::Direction;
 use crate::problem::{Problem, violation};
 use crate::radio::Grid;
+use crate::random::seed_of_ue;
 use crate::rrc::{Level, Prescribed, can_enter};
 use crate::scenario::{Capacity, Scenario};
 
@@ -331,5 +333,5 @@ fn lte_legs(
 /// Returns the seed from which a UE's channel or capacity is drawn.
 fn seed(scenario: &Scenario, config: &ResolvedConfig, ue: usize) -> u64 {
     let seed = config.scenario_seed.or(scenario.seed);
-    seed.unwrap_or(config.seed).wrapping_add(ue as u64)
+    seed_of_ue(seed.unwrap_or(config.seed), UeId(ue))
 }

@@ -4,6 +4,7 @@
 use super::bearer::Bearer;
 use super::cell::Cell;
 use super::grants::{BufferStatus, Content, Grant};
+use super::harq::Block;
 use super::lte_leg::{Change as LegChange, Legs};
 use super::ue::Ue;
 use crate::counters::Capacity;
@@ -25,10 +26,10 @@ impl<T> Ue<T> {
     fn leave_nr(&mut self, cell: &Cell, now: Nanos) {
         for serving in &mut self.serving {
             for block in serving.dl.harq.flush() {
-                self.dl.rlc.recover(block.span, now);
+                recover(&block, &mut self.dl, &mut self.ul, now);
             }
             for block in serving.ul.harq.flush() {
-                self.ul.rlc.recover(block.span, now);
+                recover(&block, &mut self.ul, &mut self.dl, now);
             }
         }
         self.buffer_status = BufferStatus::new(&cell.radio);
@@ -39,7 +40,7 @@ impl<T> Ue<T> {
         if let Content::Retransmission(block) = &grant.content
             && !block.received
         {
-            self.ul.rlc.recover(block.span, now);
+            recover(block, &mut self.ul, &mut self.dl, now);
         }
         false
     }
@@ -51,23 +52,34 @@ impl<T> Ue<T> {
             return false;
         };
         let serves = is_connected && legs.serving() == Some(Leg::Lte);
-        for (direction, bearer) in [
-            (Direction::Downlink, &mut self.dl),
-            (Direction::Uplink, &mut self.ul),
-        ] {
+        for direction in Direction::BOTH {
             let offered = legs.offer(direction, now);
             if serves {
-                carry(legs, offered, bearer, direction, cell, now);
+                let (own, opposite) = match direction {
+                    Direction::Downlink => (&mut self.dl, &mut self.ul),
+                    Direction::Uplink => (&mut self.ul, &mut self.dl),
+                };
+                carry(legs, offered, own, opposite, direction, cell, now);
             }
         }
         serves
     }
 }
 
+/// Takes a block of NR that nobody receives any more: PDCP recovers its data, and its status report is lost.
+fn recover<T>(block: &Block, own: &mut Bearer<T>, opposite: &mut Bearer<T>, now: Nanos) {
+    own.rlc.recover(block.span, now);
+    if let Some(status) = block.status {
+        opposite.rlc.status_arrived(status, None);
+    }
+}
+
+/// Carries `offered` bytes of a direction: the status report on what came in the opposite direction, then data.
 fn carry<T>(
     legs: &mut Legs,
     offered: u64,
     bearer: &mut Bearer<T>,
+    opposite: &mut Bearer<T>,
     direction: Direction,
     cell: &Cell,
     now: Nanos,
@@ -76,6 +88,14 @@ fn carry<T>(
     let mut left = u32::try_from(offered).unwrap_or(u32::MAX);
     let totals = &mut bearer.counters.totals;
     let (mut carried, mut carried_sdu) = (0, 0);
+    if let Some((status, bytes)) = opposite.rlc.take_status(left, now) {
+        opposite.rlc.status_arrived(status, Some(arrives));
+        left -= bytes;
+        carried += bytes;
+        totals.scheduled_bytes += u64::from(bytes);
+        totals.bytes += u64::from(bytes);
+        totals.header_bytes += u64::from(bytes);
+    }
     while let Some(payload) = bearer.rlc.fill(left, now) {
         left -= payload.bytes();
         carried += payload.bytes();

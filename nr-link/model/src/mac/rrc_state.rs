@@ -150,9 +150,10 @@ impl Rrc {
         (frame + (cycle + phase - frame % cycle) % cycle) * FRAME
     }
 
-    /// Starts random access in the next frame with PRACH.
+    /// Starts random access in the next frame with PRACH, after the one that begins `now`.
     fn access(&mut self, now: Nanos) {
-        let preamble = now.div_ceil(self.config.prach_period) * self.config.prach_period;
+        let period = self.config.prach_period;
+        let preamble = (now / period + 1) * period;
         let rrc = match (self.state, self.config.inactive, self.config.idle) {
             (RrcState::Inactive, Some(inactive), _) => inactive.resume,
             (_, _, Some(idle)) => idle.setup,

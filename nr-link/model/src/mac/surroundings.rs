@@ -11,7 +11,7 @@ use crate::ids::{CarrierId, CellId, UeId};
 use crate::radio::Constellation;
 use crate::radio::decibel;
 use crate::radio::grid::SUBCARRIERS_PER_PRB;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream, seed_of_ue};
 use crate::{Direction, Nanos};
 
 /// Bits per symbol of the messages of RRC: QPSK.
@@ -37,7 +37,7 @@ impl Surroundings {
         Self {
             channels,
             load,
-            seed: seed.wrapping_add(ue.0 as u64),
+            seed: seed_of_ue(seed, ue),
             draws: Stream::new(seed, Purpose::Signalling, ue, Direction::Downlink),
             interference_mw: Vec::new(),
             seen: Observation::default(),

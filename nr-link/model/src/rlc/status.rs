@@ -40,7 +40,8 @@ impl Status {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Submitted {
     pub span: Span,
-    pub pdus: u64,
+    /// The PDUs with bytes that were never sent; none if `span` is a retransmission.
+    pub new_pdus: u64,
     /// The part in the last PDU.
     pub last: Span,
     /// The offset after all data sent so far.
@@ -162,14 +163,17 @@ impl StatusReporting {
     pub fn poll(&mut self, submitted: &Submitted, now: Nanos) -> bool {
         let &Submitted {
             span,
-            pdus,
+            new_pdus,
             last,
             next,
             is_empty,
         } = submitted;
         let sender = &mut self.sender;
-        sender.pdus += pdus;
-        sender.bytes += u64::from(span.bytes());
+        // PDU_WITHOUT_POLL and BYTE_WITHOUT_POLL count what was not transmitted before (clause 5.3.3.2).
+        if new_pdus > 0 {
+            sender.pdus += new_pdus;
+            sender.bytes += u64::from(span.bytes());
+        }
         if last.end >= sender.last.end {
             sender.last = last;
         }
@@ -326,5 +330,38 @@ impl Receiver {
 
     fn lacking(&self) -> impl Iterator<Item = Span> {
         self.received.lacking_before(self.highest_status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retransmissions_do_not_count_for_poll_pdu_and_poll_byte() {
+        let polling = Polling {
+            pdus: Some(4),
+            bytes: Some(4000),
+            t_poll_retransmit: 45_000_000,
+            t_status_prohibit: 0,
+        };
+        let mut reporting = StatusReporting::new(polling, 0);
+        let mut polls = |start: u64, new_pdus: u64| {
+            let span = Span {
+                start,
+                end: start + 1000,
+            };
+            let submitted = Submitted {
+                span,
+                new_pdus,
+                last: span,
+                next: 9000,
+                is_empty: false,
+            };
+            reporting.poll(&submitted, 0)
+        };
+        assert!((0..9).all(|number| !polls(1000 * number, 0)));
+        assert!((0..3).all(|number| !polls(1000 * number, 1)));
+        assert!(polls(3000, 1));
     }
 }

@@ -171,6 +171,15 @@ fn an_inactive_ue_is_paged_and_resumes_by_random_access() {
 }
 
 #[test]
+fn a_preamble_is_not_sent_in_the_frame_of_the_paging() {
+    let often = RRC.replace("prach_period_ms: 20", "prach_period_ms: 10");
+    let mut link = idle_link(&often);
+    delivered(&mut link, DOWN, &[2008 * MS]);
+    let paged = [("paging", 2250.0), ("preamble", 2260.0)];
+    assert_eq!(log(&mut link)[1..3], paged);
+}
+
+#[test]
 fn uplink_data_of_an_inactive_ue_waits_for_random_access_only() {
     let due = delivered(&mut idle_link(RRC), UP, &[4008 * MS]);
     assert_eq!(due, delivered(&mut idle_link(""), UP, &[4045 * MS]));

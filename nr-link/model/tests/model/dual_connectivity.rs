@@ -64,6 +64,45 @@ fn the_legs_carry_what_they_can_and_lose_nothing() {
     }
 }
 
+#[test]
+fn with_polling_lte_carries_status_reports_and_nothing_is_sent_again() {
+    let polling = "link_adaptation: {olla: {bler_target: 0.1}}\n  rlc: {mode: am, t_reassembly_ms: 15, polling: \
+                   {poll_pdu: 16, poll_kbyte: 25, t_poll_retransmit_ms: 45, t_status_prohibit_ms: 10}}";
+    let config = config(&[("link_adaptation: {olla: {bler_target: 0.1}}", polling)]);
+    for from in [DOWN, UP] {
+        let mut link = link::<u64>(&config, &scenario(CHANGES).expect("valid"));
+        // Blocks are under way, with reports in them, when NR is left at 2 s, and when LTE is at 4 s.
+        for now in (0..4200 * MS).step_by(MS as usize) {
+            link.advance(now);
+            if !(2500 * MS..3900 * MS).contains(&now) {
+                link.enqueue(from, packet(400, now), now);
+            }
+            if now == 3 * SECOND {
+                let sent = link.totals(UeId(0), direction(from)).scheduled_bytes;
+                link.advance(3800 * MS);
+                assert_eq!(
+                    link.totals(UeId(0), direction(from)).scheduled_bytes,
+                    sent,
+                    "{from:?}"
+                );
+                // LTE carries the reports on it.
+                let reports = link.totals(UeId(0), opposite(from));
+                assert!(
+                    reports.header_bytes > 0 && reports.sdu_bytes == 0,
+                    "{from:?}"
+                );
+            }
+        }
+    }
+}
+
+fn opposite(from: Port) -> nr_link_model::Direction {
+    match direction(from) {
+        nr_link_model::Direction::Downlink => nr_link_model::Direction::Uplink,
+        nr_link_model::Direction::Uplink => nr_link_model::Direction::Downlink,
+    }
+}
+
 fn direction(from: Port) -> nr_link_model::Direction {
     match from {
         Port::Core { .. } => nr_link_model::Direction::Downlink,

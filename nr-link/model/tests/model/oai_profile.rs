@@ -40,6 +40,49 @@ fn ten_reports(prb: &str, from: Port, direction: Direction) -> (u64, u64, u64) {
     )
 }
 
+#[test]
+fn no_ue_of_a_slot_has_fewer_prbs_than_the_least_allocation() {
+    let config = config(&[
+        ("prb: 106", "prb: 24"),
+        (
+            "  link_adaptation: {olla: {bler_target: 0.1}}",
+            "  gnb_profile: oai-2026.w11",
+        ),
+        (
+            "ue: [{name: ue1}]",
+            "ue: [{name: ue1, addresses: [10.0.0.1]}, {name: ue2, addresses: [10.0.0.2]}]",
+        ),
+    ]);
+    let mut link: Link<u64> = link(&config, &flat(30.0));
+    let ues = [UeId(0), UeId(1)];
+    let counted = |link: &Link<u64>| {
+        ues.map(|ue| {
+            let totals = link.totals(ue, Direction::Downlink);
+            (totals.rounds.iter().sum::<u64>(), totals.prb)
+        })
+    };
+    let (mut before, mut shared) = (counted(&link), 0);
+    for slot in 0..20_000_u64 {
+        let now = slot * MS / 2;
+        for ue in ues.into_iter().filter(|_| slot % 4 == 0) {
+            // Sizes that leave a few PRBs, or none.
+            let bytes = 400 + (slot * 7919 + ue.0 as u64 * 104_729) % 1000;
+            link.enqueue(Port::Core { ue }, packet(bytes as u32, slot), now);
+        }
+        link.advance(now);
+        let after = counted(&link);
+        let sent = std::array::from_fn::<_, 2, _>(|ue| {
+            (after[ue].0 - before[ue].0, after[ue].1 - before[ue].1)
+        });
+        for (blocks, prb) in sent {
+            assert!(blocks != 1 || prb >= 5, "slot {slot}: {sent:?}");
+        }
+        shared += u64::from(sent.iter().all(|&(blocks, _)| blocks == 1));
+        before = after;
+    }
+    assert!(shared > 100, "{shared}");
+}
+
 fn near(found: f64, real: f64, tolerance: f64) {
     assert!(
         (found / real - 1.0).abs() < tolerance,

@@ -159,8 +159,6 @@ fn main() {
             rate_hz: RATE_HZ,
             occupied_hz: 106.0 * 0.36e6,
             element_power: 134_680.0,
-            unity_dbm: -64.0,
-            gains_db: (0.0, 0.0),
             attach_gain_db: 20.0,
         };
         let start = Start::never();

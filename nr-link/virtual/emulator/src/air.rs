@@ -48,11 +48,6 @@ pub struct Scale {
     pub occupied_hz: f64,
     /// Power of a resource element as it is sent, by an FFT that keeps power, in units of samples.
     pub element_power: f64,
-    /// The RSRP for which samples keep their size, dBm.
-    pub unity_dbm: f64,
-    /// The least and the largest gain before fading, dB: a receiver amplifies what is weaker, and attenuates what is
-    /// stronger.
-    pub gains_db: (f64, f64),
     /// Gain before the scenario begins, while there is neither fading nor noise, dB.
     pub attach_gain_db: f64,
 }
@@ -73,15 +68,6 @@ pub enum Direction {
     Downlink,
     /// UEs send to the gNB; without control of their power, each with the SNR of its downlink.
     Uplink(Option<PowerControl>),
-}
-
-/// Gain and noise with which a receiver gets a scenario's channel, at one time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Level {
-    /// Gain before fading, dB.
-    gain_db: f64,
-    /// Power of noise in I and Q together, in units of samples.
-    noise_power: f64,
 }
 
 /// The channel of one UE at one time.
@@ -145,22 +131,12 @@ impl Air {
         (at.saturating_sub(start) as f64 * (NANOSECONDS / self.scale.rate_hz)).round() as u64
     }
 
-    /// Returns gain and noise for what is received with the SNR `snr_db` before fading.
-    fn level(&self, seen: &Propagation, snr_db: f64) -> Level {
-        let Scale {
-            unity_dbm,
-            gains_db: (least, most),
-            element_power,
-            ..
-        } = self.scale;
-        let gain_db = (seen.signal_dbm - unity_dbm).clamp(least, most);
-        let received = element_power * to_ratio(gain_db);
+    /// Returns the power of the noise, in units of samples, for what is received with the SNR `snr_db` before fading. Samples
+    /// keep their size, as behind a receiver's gain control.
+    fn noise_power(&self, seen: &Propagation, snr_db: f64) -> f64 {
         let fading: f64 = seen.paths.iter().map(|path| path.gain.norm_sqr()).sum();
-        let noise = received * (to_ratio(-snr_db) + seen.evm_power * fading);
-        Level {
-            gain_db,
-            noise_power: (noise - ROUNDING).max(0.0),
-        }
+        let noise = self.scale.element_power * (to_ratio(-snr_db) + seen.evm_power * fading);
+        (noise - ROUNDING).max(0.0)
     }
 
     /// Returns the SNR before fading at `t` of what a UE receives or the gNB receives from it, dB.
@@ -186,7 +162,8 @@ impl Air {
         let t = self.time(at, start);
         let mut observation = Observation::default();
         let (all, strongest) = self.seen(t);
-        let level = self.level(&all[strongest].paths[0], all[strongest].snr_db);
+        let strongest_db = all[strongest].snr_db;
+        let noise_power = self.noise_power(&all[strongest].paths[0], strongest_db);
         let states = self.ues.iter().zip(&all).map(|(channels, ue)| {
             let seen = &ue.paths[0];
             channels[0].observe(t, &mut observation);
@@ -201,8 +178,8 @@ impl Air {
                 radio_s: t as f64 / NANOSECONDS,
                 rsrp_dbm: seen.rsrp_dbm,
                 snr_db: from_ratio(sinr),
-                gain_db: level.gain_db - (all[strongest].snr_db - ue.snr_db),
-                noise_db: from_ratio(level.noise_power),
+                gain_db: ue.snr_db - strongest_db,
+                noise_db: from_ratio(noise_power),
                 paths: seen
                     .paths
                     .iter()
@@ -288,11 +265,10 @@ impl Air {
 
     fn scenario(&self, t: u64, seen: &mut Impulses) {
         let (transmitting, _) = self.antennas();
-        // A gNB has one noise for all UEs: the strongest has its gain, and their SNRs those of the others.
+        // A gNB has one noise for all UEs: the strongest keeps its size, and their SNRs are the gains of the others.
         let (all, strongest) = self.seen(t);
         let strongest = &all[strongest];
-        let level = self.level(&strongest.paths[0], strongest.snr_db);
-        seen.noise = (level.noise_power / 2.0).sqrt();
+        seen.noise = (self.noise_power(&strongest.paths[0], strongest.snr_db) / 2.0).sqrt();
         for (pair, response) in seen.pairs.iter_mut().enumerate() {
             let (receiver, transmitter) = (pair / transmitting, pair % transmitting);
             let (ue, gnb_antenna, ue_antenna) = match self.direction {
@@ -303,8 +279,7 @@ impl Air {
                 Direction::Downlink => (0, transmitter, receiver),
             };
             let of_pair = &all[ue].paths[gnb_antenna * self.ue_antennas() + ue_antenna];
-            let below_db = strongest.snr_db - all[ue].snr_db;
-            let gain = to_ratio(level.gain_db - below_db).sqrt();
+            let gain = to_ratio(all[ue].snr_db - strongest.snr_db).sqrt();
             self.add_paths(of_pair, gain, response);
         }
     }

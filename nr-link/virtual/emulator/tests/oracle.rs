@@ -25,8 +25,6 @@ const SCALE: Scale = Scale {
     rate_hz: RATE_HZ,
     occupied_hz: 24.0 * 0.36e6,
     element_power: 134_680.5,
-    unity_dbm: -64.0,
-    gains_db: (-30.0, 0.0),
     attach_gain_db: 20.0,
 };
 
@@ -285,8 +283,7 @@ fn noise_has_its_power_and_its_distribution() {
             .map(|&part| f64::from(part).powi(2))
             .sum();
         let power = power / noise.len() as f64;
-        // A resource element at -74 dBm has a tenth of its power.
-        let wanted = SCALE.element_power / 10.0 / 10f64.powf(sinr_db / 10.0);
+        let wanted = SCALE.element_power / 10f64.powf(sinr_db / 10.0);
         let off_db = 10.0 * (power / wanted).log10();
         assert!(off_db.abs() < 0.05, "{sinr_db}: {off_db}");
         // Rounding to integers leaves no mean; the fourth moment of a Gaussian variable is 3.
@@ -351,8 +348,7 @@ fn a_tone_has_the_frequency_response_of_the_model_and_its_snr() {
         let gain_db = 10.0 * (power(&got) / power(&sent)).log10();
         let t = (500_000.0 * group as f64 + 2100.0) / RATE_HZ * 1e9;
         channel.observe(t as u64, &mut seen);
-        // Signal at -70 dBm: 6 dB below its full size.
-        let wanted_db = f64::from(seen.sinr_db[group]) - 70.0 - 6.0;
+        let wanted_db = f64::from(seen.sinr_db[group]) - 70.0;
         assert!(
             (gain_db - wanted_db).abs() < 0.1,
             "{group}: {gain_db} {wanted_db}"
@@ -364,7 +360,7 @@ fn a_tone_has_the_frequency_response_of_the_model_and_its_snr() {
 fn fading_has_the_doppler_spectrum_of_jakes() {
     // One tap at 30 m/s and 3.6 GHz: 360 Hz. Its autocorrelation is J0(2π f t).
     let doppler_hz = 30.0 * 3.6e9 / 299_792_458.0;
-    let radio = "  level: {rsrp_dbm: -64}
+    let radio = "  level: {rsrp_dbm: -74}
   noise: {sinr_db: 70}
   mobility: {speed_mps: 30}
   fading: {taps: [{delay_ns: 0, power_db: 0}]}
@@ -432,7 +428,7 @@ fn states_are_those_of_the_scenario() {
     assert!((state.radio_s - 0.001).abs() < 1e-9);
     assert!((state.rsrp_dbm + 74.0).abs() < 1e-3);
     assert!((state.snr_db - 12.0).abs() < 1e-3);
-    assert!((state.gain_db + 10.0).abs() < 1e-3);
+    assert!(state.gain_db.abs() < 1e-3); // The level is held, whatever the RSRP.
     let late = self::air(FADING, 1, 1, false).energy_after(500e-9, 100.0);
     // The third tap has -8 dB of the sum of 0, -3 and -8 dB.
     let powers = [0.0, -3.0, -8.0].map(|db: f64| 10f64.powf(db / 10.0));
@@ -449,8 +445,8 @@ fn noise_level_follows_the_account() {
     received(&mut receiver, 7680, &sent);
     let account = receiver.account();
     let mean = account.power / account.samples as f64;
-    // The signal has 9000²; at -74 dBm a tenth of it, and noise 12 dB below that of resource elements.
-    let wanted = 8.1e6 + SCALE.element_power / 10.0 / 10f64.powf(1.2);
+    // The signal has 9000², and noise is 12 dB below the power of resource elements.
+    let wanted = 8.1e7 + SCALE.element_power / 10f64.powf(1.2);
     assert!((mean / wanted - 1.0).abs() < 0.01, "{mean} {wanted}");
 }
 
@@ -478,18 +474,17 @@ fn the_uplink_has_the_power_that_is_left_to_each_ue() {
         assert!((state.snr_db - wanted_db).abs() < 0.01, "{state:?}");
     }
     assert!((states[0].gain_db - states[1].gain_db - 22.0).abs() < 0.01);
-    // The noise at the gNB, and what both UEs add to it: -74 dBm is 10 dB below a sample's size.
-    let element = SCALE.element_power / 10.0;
+    // The noise at the gNB, and what both UEs add to it.
     let power = |sent: &[Sample]| {
         let mut receiver = Receiver::new(air.clone(), 4);
         received(&mut receiver, 7680, sent);
         receiver.account().power / receiver.account().samples as f64
     };
     let silence = vec![[0; 2]; 400_000];
-    let off_db = 10.0 * (power(&silence) / (element / 100.0)).log10();
+    let off_db = 10.0 * (power(&silence) / (SCALE.element_power / 100.0)).log10();
     assert!(off_db.abs() < 0.05, "{off_db}");
     let loud: Vec<Sample> = (0..400_000).map(|n| [0, 3000 * (n % 2) as i16]).collect();
     let gained = power(&loud) - power(&silence);
-    let wanted = 9e6 / 10.0 / 10f64.powf(2.2);
+    let wanted = 9e6 / 10f64.powf(2.2);
     assert!((gained / wanted - 1.0).abs() < 0.05, "{gained} {wanted}");
 }

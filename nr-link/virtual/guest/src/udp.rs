@@ -8,9 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::libc;
-use nix::sys::socket::{
-    MsgFlags, SockType, SockaddrStorage, connect, getsockopt, send, setsockopt, sockopt,
-};
+use nix::sys::socket::{MsgFlags, SockType, SockaddrStorage, connect, send, setsockopt, sockopt};
 use nr_link_virtual_plan::{Datagrams, Flow as Plan, FlowReport, Interval, Transport};
 
 use crate::clock::{self, Nanos, SECOND, nanos, seconds};
@@ -81,7 +79,6 @@ impl UdpFlow {
         let receiver = socket::bound(SockType::Datagram, to)?;
         setsockopt(&receiver, sockopt::RcvBufForce, &BUFFER_BYTES).context("SO_RCVBUFFORCE")?;
         setsockopt(&receiver, sockopt::ReceiveTimestampns, &true).context("SO_TIMESTAMPNS")?;
-        getsockopt(&receiver, sockopt::RcvBuf).context("SO_RCVBUF")?;
         context.hosts.enter(plan.sender)?;
         let sender = socket::bound(SockType::Datagram, from)?;
         connect(sender.as_raw_fd(), &SockaddrStorage::from(to)).context("connecting")?;

@@ -76,8 +76,11 @@ pub fn run(
         follow(child.stdout.take().map(OwnedFd::from)),
         follow(child.stderr.take().map(OwnedFd::from)),
     ];
-    let watch = Watch::over(&child, &passed.clock, file.cpu_limit_s, signals)?;
-    let watched = watch.wait(&mut child);
+    let watch = Watch::over(&child, &passed.clock, file.cpu_limit_s, signals);
+    if watch.is_err() {
+        child.kill().context("ending the kernel")?;
+    }
+    let watched = watch.and_then(|watch| watch.wait(&mut child));
     let cpu = cpu_time(&child);
     let status = child.wait().context("waiting for the kernel")?;
     let printed = output.map(|thread| thread.join().unwrap_or_default());

@@ -14,7 +14,7 @@ use crate::plan_file::{ChangeEntry, Direction, FlowEntry, PlanFile, TransportNam
 
 const FIRST_SENDING_PORT: u16 = 20_001;
 const FIRST_LISTENING_PORT: u16 = 5201;
-const IP_UDP_HEADERS_BYTES: u32 = 28;
+const UDP_HEADER_BYTES: u32 = 8;
 /// Default time after the last flow's end: a flow or program that still runs then has failed.
 const PATIENCE_S: f64 = 60.0;
 const MOST_UES: usize = 64;
@@ -255,9 +255,14 @@ fn flow(number: u16, entry: &FlowEntry, hosts: &[Host], mtu_bytes: u32) -> Resul
             },
             TransportName::Udp => Transport::Udp {
                 rate_bps: entry.rate_bps.unwrap_or_default(),
-                length_bytes: entry
-                    .length_bytes
-                    .unwrap_or(mtu_bytes - IP_UDP_HEADERS_BYTES),
+                length_bytes: entry.length_bytes.unwrap_or_else(|| {
+                    let ip_header_bytes = if hosts[sender].address.is_ipv6() {
+                        40
+                    } else {
+                        20
+                    };
+                    mtu_bytes - ip_header_bytes - UDP_HEADER_BYTES
+                }),
             },
         },
     })

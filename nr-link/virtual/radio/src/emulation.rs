@@ -22,11 +22,6 @@ use crate::sample_block::Block;
 
 /// Amplitudes of a resource element as gNB and UE send it (OpenAirInterface's AMP).
 const ELEMENT_AMPLITUDES: [f64; 2] = [519.0, 512.0];
-/// RSRP that the UE reports if samples keep their size.
-const UNITY_DBM: f64 = -64.0;
-/// The level is held, as by a gain control: stronger signals exceed what the modems' integers hold, and weaker ones come near their rounding,
-/// up to 2.7 dB at -10 dB (docs/nr-link-model.md) and 12 MCS at -20 dB (docs/validation.md).
-const GAINS_DB: (f64, f64) = (0.0, 0.0);
 /// The gain of OpenAirInterface's own channel model, with which modems are known to attach.
 const ATTACH_GAIN_DB: f64 = 20.0;
 /// Length of the normal cyclic prefix in subcarrier periods (TS 38.211 table 5.3.1-1: 144 of 2048).
@@ -137,8 +132,6 @@ impl Emulation {
                 rate_hz,
                 occupied_hz,
                 element_power: ELEMENT_AMPLITUDES[usize::from(uplink)].powi(2) / 2.0,
-                unity_dbm: UNITY_DBM,
-                gains_db: GAINS_DB,
                 attach_gain_db: ATTACH_GAIN_DB,
             };
             Air::new(ues, antennas.gnb, direction, scale, start.clone())

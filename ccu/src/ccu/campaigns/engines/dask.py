@@ -106,7 +106,8 @@ class Dask:
         campaign, output = self._folder.campaign, self._folder.prepare(cell).resolve()
         job = remote.RemoteJob(
             Job(cell.experiment, output, campaign.keep),
-            campaign,
+            taken=tuple(one.name for one in output.iterdir() if one.is_dir()),
+            campaign=campaign,
             token=str(self._token.resolve()),
             software=self._software,
             testbeds=self._testbeds_of_machines(),

@@ -18,6 +18,7 @@ from ccu.campaigns.folder import Folder
 from ccu.runs import manifest
 from ccu.testbeds import driver_of
 from ddu.campaign.definition import Campaign
+from ddu.console.ownership import make_directory
 from ddu.installation import version
 
 RESOURCE = "testbed"
@@ -32,6 +33,8 @@ class RemoteJob:
 
     job: Job
     """Its output is the cell's folder on the client's machine."""
+    taken: tuple[str, ...]
+    """The names of the runs that the folder has."""
     campaign: Campaign
     token: str
     """A file that the client made: a worker that sees it shares the client's storage."""
@@ -88,12 +91,15 @@ def _perform_and_pack(remote: RemoteJob, folder: Path) -> Done:
     cell = folder / "runs" / remote.job.output.name
     cell.mkdir(parents=True)
     Folder.make(folder, remote.campaign)
+    for name in remote.taken:
+        make_directory(cell / name / "raw" / "logs")  # so that the new run gets another name
     with showing.shown_live(cell):
         ended = _perform(replace(remote.job, output=cell))
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
         for run in cell.glob("*"):
-            archive.add(run, arcname=run.name)
+            if run.name not in remote.taken:
+                archive.add(run, arcname=run.name)
     return Done(ended, packed.getvalue())
 
 

@@ -7,7 +7,7 @@ import contextlib
 import ipaddress
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -388,6 +388,20 @@ class Stack:
         deadline = time.monotonic() + _FOLLOWER_S
         while not follower.ended and time.monotonic() < deadline:
             time.sleep(_POLL_S)
+
+
+@contextlib.contextmanager
+def with_its_networks(supervisor: Supervisor) -> Iterator[None]:
+    """Work in networks that go with their containers. Raises RunFailed if one does, which then
+    says which container ended."""
+    try:
+        yield
+    except (NetlinkError, OSError, IndexError, StopIteration) as error:
+        deadline = time.monotonic() + _FOLLOWER_S
+        while time.monotonic() < deadline:
+            supervisor.check()
+            time.sleep(_POLL_S)
+        raise RunFailed("testbed", f"the network of a container is gone: {error}") from error
 
 
 def has_interface(pid: int | None, interface: str) -> bool:

@@ -98,7 +98,9 @@ class _Bulk(TrafficDriver):
         # With UDP, the "sum" of iperf3 3.12 is that of the sender, which here sent nothing.
         read = server["end"]["sum_received"]
         flow.counted_bytes, flow.counted_s = int(read["bytes"]), float(read["seconds"])
-        flow.cc_read_back = flow.cc_read_back or client["end"].get("sender_tcp_congestion")
+        if flow.wrong_cc():  # A busy machine may have seen the socket too early, or not at all.
+            reported = client["end"].get("sender_tcp_congestion")
+            flow.cc_read_back = reported or flow.cc_read_back
 
     def failure(self, flow: Flow, end: End, code: int, raw: Path) -> str:
         iperf3.report(raw, flow, end)

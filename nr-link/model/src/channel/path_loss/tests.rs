@@ -108,7 +108,7 @@ fn rejects_geometry_outside_the_range_of_the_report() {
         ue_m: 1.5,
     };
     assert!(
-        path.check(100.0)
+        path.check(100.0, true)
             .unwrap_err()
             .rule
             .starts_with("carrier, GHz: 39 is not between 0.5 and 30")
@@ -117,11 +117,14 @@ fn rejects_geometry_outside_the_range_of_the_report() {
         carrier_hz: 3.5e9,
         ..path
     };
-    assert!(path.check(100.0).is_ok());
+    assert!(path.check(100.0, true).is_ok());
     assert!(
-        path.check(5.0)
+        path.check(5.0, true)
             .unwrap_err()
             .rule
             .starts_with("distance from the gNB")
     );
+    assert!(path.check(7000.0, true).is_ok());
+    let rule = path.check(7000.0, false).unwrap_err().rule;
+    assert!(rule.contains("7000 is not between 10 and 5000"), "{rule}");
 }

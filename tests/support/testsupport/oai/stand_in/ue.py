@@ -43,6 +43,13 @@ def say_statistics():
     print("    DL harq: 1/0\n    Ul harq: 38/0 avg code rate 0.1", flush=True)
 
 
+def connected(cell):
+    """Connect to the gNB within 10 s; what it sends then may take any time."""
+    gnb = socket.create_connection((cell, 4043), 10)
+    gnb.settimeout(None)
+    return gnb
+
+
 def send_samples(given, connection, index):
     """Be a modem whose samples decide what it carries."""
     heard = 0
@@ -100,7 +107,7 @@ def main():
     cell = options.radio(given, config)["serveraddr"] if "--rfsim" in given else "192.168.71.129"
     while True:
         try:
-            gnb = socket.create_connection((cell, 4043), 10)
+            gnb = connected(cell)
             break
         except OSError as error:
             say(f"[HW]   connect() to {cell}:4043 failed, errno({error.errno})")
@@ -111,7 +118,7 @@ def main():
     while (answer := gnb.recv(1)) == PREAMBLE_NOT_HEARD:
         say("[NR_MAC]   [UE 0][RAPROC] Got no response: exceeded RA window")
         time.sleep(0.5)
-        gnb = socket.create_connection((cell, 4043), 10)
+        gnb = connected(cell)
     if not answer:
         say("[HW]   W Lost socket")
         sys.exit(1)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of a worker that does not share the client's storage."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ccu.campaigns.engines import remote
+from ccu.campaigns.engines.job import Ended, Job
+from ccu.runs import run as runs
+from ccu.scenarios.play import experiment
+
+CELL = "cc=cubic,seed=1"
+
+
+def test_a_second_attempt_of_a_second_has_a_name_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client has the first already, and renaming onto it would end the campaign."""
+    wanted = experiment("static", {"testbed": "virtual", "cc": "cubic"})
+    monkeypatch.setattr(runs.time, "strftime", lambda *_: "20261127T120000Z")
+
+    def attempt(job: Job) -> Ended:
+        (runs._make_directory(job.experiment, job.output) / "run.json").touch()
+        return Ended()
+
+    monkeypatch.setattr(remote, "_perform", attempt)
+    monkeypatch.setattr(remote.Folder, "make", lambda *_: None)
+    campaign: Any = SimpleNamespace()
+    names: list[str] = []
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        job = remote.RemoteJob(
+            Job(wanted, tmp_path / CELL, "raw"),
+            taken=tuple(names),
+            campaign=campaign,
+            token="",
+            software="",
+            testbeds={},
+        )
+        done = remote._perform_and_pack(job, folder)
+        with tarfile.open(fileobj=io.BytesIO(done.archive)) as packed:
+            names += [one for one in packed.getnames() if "/" not in one]
+    assert names == ["20261127T120000Z-cubic-dl-106prb-static" + end for end in ("", "-2")]
