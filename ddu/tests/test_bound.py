@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddu.flows.rtt import Samples
-from ddu.metrics.declared.bound import METRICS, Delivered, Front, delivered
+from ddu.metrics.declared.bound import METRICS, Delivered, Front, delivered, front_of
+from ddu.metrics.declared.radio import METRICS as OF_RADIO
 from ddu.metrics.views import RunView
 
 INTERVAL_NS = 10_000_000
@@ -160,3 +161,27 @@ def test_each_direction_has_its_own_bound() -> None:
     one_way = RunView(run=RUN, flows=[uplink], mac=mac)
     values = {metric.name: metric.of_run(one_way) for metric in METRICS if metric.of_run}
     assert values["of_possible_ratio"] == {"dl": None, "ul": 0.5}
+
+
+def radio(ue_2_bytes: int) -> RunView:
+    """Two UEs over one radio for 0.1 s, of which the first has half of what it could have had."""
+    intervals = np.arange(10) * INTERVAL_NS
+    columns = {"duration_ns": INTERVAL_NS, "mac_dl_capacity_sdu_bytes": 3000, "mac_dl_prb_count": 9}
+    ues = [
+        pd.DataFrame({"utc_ns": intervals, "ue": ue, "mac_dl_sdu_bytes": size, **columns})
+        for ue, size in enumerate([1500, ue_2_bytes])
+    ]
+    ends = (intervals + INTERVAL_NS).tolist()
+    return RunView(run=RUN, flows=[flow("dl", ends, 3, 1500)], mac=pd.concat(ues))
+
+
+def test_capacities_of_ues_that_share_a_radio_have_no_sum() -> None:
+    """The rest that each could have had is the same for both."""
+    utilisation = next(one for one in OF_RADIO if one.name == "utilisation_ratio")
+    assert utilisation.of_run is not None
+    alone, shared = radio(ue_2_bytes=0), radio(ue_2_bytes=900)
+    assert utilisation.of_run(alone) == 0.5
+    assert utilisation.of_run(shared) is None
+    packets = delivered(alone, "dl")
+    assert front_of(alone, "dl", packets) is not None
+    assert front_of(shared, "dl", packets) is None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -99,8 +100,22 @@ def test_datagrams_are_received_lost_or_under_way(forms: list[int], data: st.Dat
     assert counted.lost.count.sum() <= len(forms) - len(kept)
     if len(set(forms)) == len(forms):
         last = max(kept, default=-1)
-        gone = [index for index in range(last) if index not in kept]
+        # From here on, a datagram may have been under way at the end.
+        open_from = 100 * (len(forms) - 1) - int(max([*delays, 0.0]) * 1e6) if kept else 0
+        gone = [
+            index
+            for index in range(len(forms))
+            if index not in kept and (index < last or 100 * index < open_from)
+        ]
         assert counted.lost.utc_ns.tolist() == [100 * index for index in gone]
+
+
+def test_datagrams_of_an_outage_that_lasts_are_lost() -> None:
+    """Ten arrive after ten intervals, then none of ninety; the last ten may be under way."""
+    sent = segments([(0, 10)] * 100, list(range(1, 101)))
+    received = segments([(0, 10)] * 10, list(range(1, 11)))
+    counted = datagrams(sent, replace(received, utc_ns=received.utc_ns + 1000))
+    assert counted.lost.utc_ns.tolist() == [100 * index for index in range(10, 89)]
 
 
 def aligned(cwnd_bytes: list[float]) -> pd.DataFrame:

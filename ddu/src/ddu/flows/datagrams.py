@@ -34,7 +34,8 @@ def datagrams(sent: Segments, received: Segments) -> Datagrams:
 
     Datagrams that cannot be distinguished (an iperf3 without its counter, say) have no delay; of
     them as many are lost as did not arrive, and the earliest. What was sent after the last one that
-    arrived may have been under way when the capture ended, and is left open.
+    arrived may have been under way when the captures ended: it is lost if they went on for longer
+    than any datagram took, and otherwise left open.
     """
     sent, received = _with_digest(sent), _with_digest(received)
     of_sent, copies = _copies(sent.digest)
@@ -44,8 +45,14 @@ def datagrams(sent: Segments, received: Segments) -> Datagrams:
     )
     alone = shared[(copies[in_sent] == 1) & (arrivals[in_received] == 1)]
     delay, ip_bytes, late = _delays(sent, received, alone)
-    lost = _lost(sent, of_sent, copies, in_sent, arrivals[in_received])
+    open_from_ns = _end_ns(sent, received) - int(delay.value_ms.max(initial=0) * 1e6)
+    lost = _lost(sent, of_sent, copies, in_sent, arrivals[in_received], open_from_ns)
     return Datagrams(delay, lost, ip_bytes, late)
+
+
+def _end_ns(sent: Segments, received: Segments) -> int:
+    """Return when the last packet of either end was captured; 0 without any."""
+    return int(max(one.utc_ns.max(initial=0) for one in (sent, received)))
 
 
 def _with_digest(packets: Segments) -> Segments:
@@ -80,6 +87,7 @@ def _lost(
     copies: npt.NDArray[np.intp],
     in_sent: npt.NDArray[np.intp],
     arrivals: npt.NDArray[np.intp],
+    open_from_ns: int,
 ) -> Events:
     missing = copies.copy()
     missing[in_sent] -= arrivals
@@ -90,5 +98,7 @@ def _lost(
     rank[order] = np.arange(len(group)) - begins[group[order]]
     arrived = rank >= missing[group]
     last = np.flatnonzero(arrived)[-1] if arrived.any() else -1
-    lost = sent.where(~arrived & (np.arange(len(sent)) < last))
+    # Without an arrival it is not known how long one takes.
+    late = (sent.utc_ns < open_from_ns) & arrived.any()
+    lost = sent.where(~arrived & ((np.arange(len(sent)) < last) | late))
     return Events(lost.utc_ns, lost.segment_count.astype(np.float64), lost.payload_bytes)

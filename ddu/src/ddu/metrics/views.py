@@ -95,6 +95,25 @@ class RunView:
         ends = self.mac["utc_ns"] + self.mac["duration_ns"]
         return self.mac[(ends > start) & (self.mac["utc_ns"] < end)]
 
+    def capacity_bytes(self, direction: str) -> pd.DataFrame | None:
+        """Return those intervals with the capacity of a direction as `capacity_bytes`: of each UE
+        over a link whose UEs have a capacity each, of the UE with data over a radio.
+
+        None where it is not known, and over a radio where several UEs had data: what each could
+        have had beside its own are the same resources, so that their capacities have no sum.
+        """
+        table = self.mac_in_traffic
+        name = f"mac_{direction}_capacity_sdu_bytes"
+        if table is None or name not in table:
+            return None
+        if table.get(f"mac_{direction}_prb_count", table[name] * np.nan).notna().any():
+            carried = table.groupby("ue")[f"mac_{direction}_sdu_bytes"].sum()
+            with_data = carried.index[carried > 0]
+            if len(with_data) > 1:
+                return None
+            table = table[table["ue"].isin(with_data)]
+        return table.assign(capacity_bytes=table[name].fillna(0))
+
     def mac_values(self, name: str) -> Float:
         """Return a column of those intervals; empty where there is none."""
         table = self.mac_in_traffic

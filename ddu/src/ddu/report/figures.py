@@ -204,7 +204,7 @@ def _lines(
     aligned: pd.DataFrame, known: Column, panel: Panel, colours: Mapping[str, str], in_legend: bool
 ) -> Iterator[Series]:
     first = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
-    if panel.limit:
+    if panel.limit and _is_of_all(aligned, panel.limit):
         limit = _seconds(first), _values(first, panel.limit)
         yield Series(*limit, MUTED, _LIMIT, "limit", in_legend=in_legend)
     if not panel.per_flow:
@@ -217,6 +217,11 @@ def _lines(
     if panel.total and aligned["flow"].nunique() > 1:
         total = aligned.groupby("t_s")[[known.name]].sum().reset_index()
         yield _line(total, known, panel, INK, "total", "solid", in_legend)
+
+
+def _is_of_all(aligned: pd.DataFrame, name: str) -> bool:
+    """Return whether all flows have the same values: each UE has a capacity of its own."""
+    return bool((aligned.groupby("t_s")[name].nunique() <= 1).all())
 
 
 def _line(

@@ -56,7 +56,10 @@ def _of_run(summary: Mapping[str, Any]) -> Iterator[str]:
     goodput = _shown("goodput_bps", summary["goodput_bps"])
     yield "goodput not captured" if goodput == _UNKNOWN else f"{goodput} goodput"
     if used is not None:
-        yield f"{used:.0%} of what the link could carry"
+        directions = dict.fromkeys(flow["direction"] for flow in summary["flows"])
+        first = next(iter(directions), None)
+        link = _DIRECTIONS[first] if first and len(directions) > 1 else "link"
+        yield f"{used:.0%} of what the {link} could carry"
     if fairness is not None:
         yield f"Jain's index {fairness:.2f}"
     if summary.get("clock") == "virtual":

@@ -111,12 +111,11 @@ def front_of(run: RunView, direction: str, packets: Delivered) -> Front | None:
 
     None: the captures or the MAC's capacity are not known.
     """
-    mac = run.mac_in_traffic
-    name = f"mac_{direction}_capacity_sdu_bytes"
-    if mac is None or name not in mac or not packets.total_bytes:
+    mac = run.capacity_bytes(direction)
+    if mac is None or not packets.total_bytes:
         return None
     # Counters are rounded, so that a difference may be too small by nearly a byte.
-    mac = mac.assign(capacity_bytes=mac[name].fillna(0) + 1)
+    mac = mac.assign(capacity_bytes=mac["capacity_bytes"] + 1)
     by_time = mac.groupby("utc_ns").agg({"capacity_bytes": "sum", "duration_ns": "max"})
     capacity_bytes = by_time["capacity_bytes"].to_numpy(dtype=np.int64)
     begins_ns = by_time.index.to_numpy(dtype=np.int64)

@@ -16,7 +16,8 @@ METRICS = (
     ),
     BinMetric(
         "udp_lost_count", "datagrams sent and not received, by time of sending", "Lost datagrams",
-        "datagrams", digits=0, details="those after the last that arrived do not count",
+        "datagrams", digits=0, details="those sent after the last that arrived count if "
+        "the captures went on for longer than any datagram took",
         needs=_BOTH, protocol="udp", compute=lambda at: at.sum(at.flow.datagrams.lost),
     ),
     BinMetric(

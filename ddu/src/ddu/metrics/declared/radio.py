@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 
 from ddu.metrics.distribution import quantiles
 from ddu.metrics.metric import Need, SummaryMetric, Value
@@ -20,8 +19,11 @@ def _gauge(column: Callable[[str], str]) -> Callable[[RunView], Value]:
 
 
 def _utilisation(run: RunView) -> float | None:
-    delivered = np.nansum(run.mac_values(f"mac_{run.direction}_sdu_bytes"))
-    capacity = np.nansum(run.mac_values(f"mac_{run.direction}_capacity_sdu_bytes"))
+    during = run.capacity_bytes(run.direction)
+    if during is None:
+        return None
+    capacity = during["capacity_bytes"].sum()
+    delivered = during[f"mac_{run.direction}_sdu_bytes"].sum()
     return float(delivered / capacity) if capacity else None
 
 
@@ -40,7 +42,9 @@ METRICS = (
     SummaryMetric(
         "utilisation_ratio", "IP bytes that the MAC delivered, of what it could have delivered",
         "Utilisation",
-        details="Σ `mac_{direction}_sdu_bytes` / Σ `mac_{direction}_capacity_sdu_bytes`",
+        details="Σ `mac_{direction}_sdu_bytes` / Σ `mac_{direction}_capacity_sdu_bytes`, in the "
+        "direction of the run's first flow; null where several UEs had data over one radio, as "
+        "what each could have had are the same resources",
         needs=(Need.MAC,), of_run=_utilisation,
     ),
     SummaryMetric(

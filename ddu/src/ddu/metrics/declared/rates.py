@@ -68,7 +68,7 @@ METRICS = (
     ),
     SummaryMetric(
         "duration_s",
-        "traffic time: from the first payload packet sent to the last one received (of the "
+        "traffic time: from the first payload packet sent to the last one sent or received (of the "
         "sender's side alone: to the last new ACK)",
         "Duration", of_run=lambda run: run.duration_s, of_flow=lambda view: view.duration_s,
         in_report=False,
