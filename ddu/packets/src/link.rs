@@ -26,7 +26,7 @@ const VLAN_ID_MASK: u16 = 0x0fff;
 const AF_INET: u32 = 2;
 const AF_INET6: [u32; 4] = [10, 24, 28, 30];
 
-/// Where the IP packet begins in a frame, and its VLAN (the outermost tag).
+/// The place of the IP packet in a frame, and its VLAN (the outermost tag).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Bytes before the IP header.

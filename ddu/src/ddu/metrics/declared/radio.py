@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-
 from ddu.metrics.distribution import quantiles
 from ddu.metrics.metric import Need, SummaryMetric, Value
 from ddu.metrics.views import RunView
