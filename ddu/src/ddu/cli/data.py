@@ -48,7 +48,7 @@ def compare(
     reanalyze: Annotated[bool, typer.Option("--reanalyze", help="Analyse all runs again.")] = False,
 ) -> None:
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
-    from ddu.compare.load import load_runs, same_runs, uncaptured, unfinished
+    from ddu.compare.load import load_runs, one_observation, same_runs, uncaptured, unfinished
     from ddu.compare.page import write_comparison
     from ddu.compare.tables import METRICS, grouped, means_text, mixtures, refuse_unknown
 
@@ -63,7 +63,7 @@ def compare(
     page = write_comparison(to, loaded, metrics, by)
     left_out = sum(not run.is_result for run in loaded)
     typer.echo(means_text(loaded, metrics))
-    for sentence in same_runs(loaded) + mixtures(loaded):
+    for sentence in same_runs(loaded) + one_observation(loaded) + mixtures(loaded):
         typer.secho(sentence, fg="yellow")
     if others := unfinished(runs):
         typer.secho(f"runs left out that did not finish: {len(others)}", fg="yellow")
