@@ -26,6 +26,7 @@ from ddu.compare.load import (
     uncaptured,
     unfinished,
 )
+from ddu.compare.parting import partings, table
 from ddu.compare.tables import (
     groups_table,
     means_text,
@@ -191,6 +192,22 @@ def varied(directory: Path, cc: str, seed: int, **changes: object) -> Path:
         run.data(at, index * 1448, 1448, 100 + index, at + 10 * MS)
         run.ack(at + 10 * MS, (index + 1) * 1448, 100 + index, at + 20 * MS)
     return run.write(directory / f"{cc}-{seed}", **changes)
+
+
+def test_the_mean_after_a_change_ends_with_the_traffic() -> None:
+    """The last bin, of which the traffic fills a part, was a tenth of the second's mean."""
+    base, changed = made("cubic", 10e6, 1), made("cubic", 10e6, 2)
+    for run, duration_s in ((base, 9.981), (changed, 9.9)):
+        run.summary["duration_s"] = duration_s
+        run.aligned["tcp_throughput_bps"] = np.where(run.aligned["t_s"] < duration_s, 10e6, 0.0)
+    changed.summary["changes"] = [{"t_s": 9.0, "at_s": 9.0, "change": "cc=bbr"}]
+    (parted,) = partings([base, changed]).values()
+    rate = table(parted)[0]
+    assert (rate["without"], rate["with"], rate["difference"]) == (10.0, 10.0, 0.0)
+    # What arrives when nothing is sent any more empties a queue.
+    base.aligned["tcp_sending_rate_bps"] = np.where(base.aligned["t_s"] < 9.5, 10e6, 0.0)
+    base.aligned.loc[base.aligned["t_s"] >= 9.5, "tcp_throughput_bps"] = 2e6
+    assert table(parted)[0]["difference"] == 0.0
 
 
 def test_the_traffic_times_are_told_as_they_are() -> None:
