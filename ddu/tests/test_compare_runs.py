@@ -423,6 +423,9 @@ def test_a_metric_that_no_run_has_is_told_with_those_near_it(tmp_path: Path) -> 
     refuse_unknown(runs, ["rtt_ms.p95"])
     with pytest.raises(RefusedError, match=r"Did you mean .*rtt_ms\.p95"):
         refuse_unknown(runs, ["rtt_ms.p59"])
+    usual = r"^--metric: no metric 'foo'\. There are throughput_bps, goodput_bps, .* and others "
+    with pytest.raises(RefusedError, match=rf"{usual}\(docs/metrics\.md\)$"):
+        refuse_unknown(runs, ["foo"])
 
 
 def test_a_run_that_failed_is_none_to_compare(tmp_path: Path) -> None:

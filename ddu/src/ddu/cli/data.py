@@ -15,8 +15,8 @@ from ddu.console.problems import RefusedError
 from ddu.console.suggestions import unknown
 
 _TABLE_NAMES = (
-    "Table: aligned, transport, mac, flows, sockets, cc, events, delay_cdf, delays, iperf3, "
-    "channel, oai_l1, oai_rrc, oai_ue, oai_o1 or mac_pdus."
+    "Table: aligned, transport, mac, flows, sockets, cc, events, radio_events, handovers, "
+    "delay_cdf, delays, iperf3, quic, channel, oai_l1, oai_rrc, oai_ue, oai_o1 or mac_pdus."
 )
 
 

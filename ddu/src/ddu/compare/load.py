@@ -18,7 +18,8 @@ from ddu.run.find import runs_under
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = (
-    "t_s", "flow", "cc", "tcp_throughput_bps", "tcp_sending_rate_bps", "tcp_rtt_ms", "tcp_rtt_count",
+    "t_s", "flow", "cc", "tcp_throughput_bps", "tcp_sending_rate_bps", "tcp_rtt_ms",
+    "tcp_rtt_count",
 )  # fmt: skip
 """The columns of distributions and intervals; those with a panel are kept too."""
 

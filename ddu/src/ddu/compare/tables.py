@@ -19,8 +19,8 @@ import pandas as pd
 from ddu import statistics
 from ddu.campaign.metrics import names, value
 from ddu.compare.load import Compared
-from ddu.console.problems import RefusedError, Where
-from ddu.console.suggestions import unknown
+from ddu.console.problems import Problem, RefusedError, Where
+from ddu.console.suggestions import near, unknown
 from ddu.schema.arrays import Float
 from ddu.statistics import Interval
 
@@ -56,9 +56,15 @@ def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
     key = Where(key="--metric")
     missing = [name for name in metrics if name not in there]
     if missing:
-        raise RefusedError(
-            unknown("metric", name, there, "docs/metrics.md", key) for name in missing
-        )
+        raise RefusedError(_unknown(name, there, key) for name in missing)
+
+
+def _unknown(name: str, there: set[str], key: Where) -> Problem:
+    """Return the problem with the names near it; else with those that most people want."""
+    if near(name, there):
+        return unknown("metric", name, there, "docs/metrics.md", key)
+    usual = ", ".join(metric for metric in METRICS if metric in there)
+    return Problem(f"no metric {name!r}", f"there are {usual} and others (docs/metrics.md)", key)
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
