@@ -41,7 +41,7 @@ def compare(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metric of summary.json, such as rtt_ms.p95; repeatable (default: seven)."
+            help="Metric of summary.json, such as rtt_ms.p95; repeatable (default: the usual ones)."
         ),
     ] = None,
     to: Annotated[Path, typer.Option(help="Output directory.")] = Path("comparison"),
@@ -50,15 +50,15 @@ def compare(
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
     from ddu.compare.load import load_runs, one_observation, same_runs, uncaptured, unfinished
     from ddu.compare.page import write_comparison
-    from ddu.compare.tables import METRICS, grouped, means_text, mixtures, refuse_unknown
+    from ddu.compare.tables import grouped, means_text, mixtures, refuse_unknown, usual_metrics
 
-    metrics = tuple(metric or METRICS)
     refused: list[RefusedError] = []
     try:
         loaded = load_runs(runs, by, not reanalyze, refused.append)
     except RefusedError as too_few:
         all_of_them = (*refused, too_few)
         raise RefusedError([one for each in all_of_them for one in each.problems]) from None
+    metrics = tuple(metric or usual_metrics(loaded))
     refuse_unknown(loaded, metric or [])
     page = write_comparison(to, loaded, metrics, by)
     left_out = sum(not run.is_result for run in loaded)

@@ -85,7 +85,7 @@ def _sends_until_s(run: Compared) -> float:
     if "tcp_sending_rate_bps" in run.aligned:
         sending = run.aligned[run.aligned["tcp_sending_rate_bps"].fillna(0) > 0]["t_s"]
         if len(sending):
-            return min(until_s, float(sending.max()) + run.summary["bin_ms"] / 1e3)
+            return min(until_s, float(sending.max() + run.summary["bin_ms"] / 1e3))
     return until_s
 
 

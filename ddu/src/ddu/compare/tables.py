@@ -28,9 +28,16 @@ METRICS = (
     "throughput_bps", "goodput_bps", "rtt_ms.mean", "rtt_ms.p95", "utilisation_ratio",
     "retransmissions_count", "jain_throughput",
 )  # fmt: skip
+_OF_QUIC = ("quic_rtt_ms.mean", "quic_rtt_ms.p95")
 _BATCH_S = 0.1
 _DURATIONS_DIFFER = 0.05
 """The largest share by which the traffic times of repeats differ without a word."""
+
+
+def usual_metrics(runs: Sequence[Compared]) -> tuple[str, ...]:
+    """Return the metrics of a comparison that names none: with QUIC's RTT if some run has it."""
+    of_quic = (name for name in _OF_QUIC if any(value(run.summary, name) for run in runs))
+    return (*METRICS, *of_quic)
 
 
 def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
