@@ -53,7 +53,7 @@ def test_a_flow_that_ends_with_the_run_completes_nothing(
 
 def test_flows_of_one_volume_are_counted() -> None:
     of_two: dict[str, Any] = {"completion_s": 8.31, "flows": [{"volume_bytes": 10**8}] * 2}
-    assert completed(of_two) == ("2 × 100 MB", "8.31")
+    assert completed(of_two) == ("2 times 100 MB", "8.31")
     of_two["flows"] = [{"volume_bytes": 10**8}, {"volume_bytes": 2 * 10**9}]
     assert completed(of_two) == ("2.1 GB", "8.31")
 

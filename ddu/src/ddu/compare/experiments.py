@@ -54,7 +54,7 @@ def differing(runs: Sequence[Settings]) -> list[str]:
 
 
 def parts_of_label(runs: Sequence[Settings]) -> list[list[str]]:
-    """Return for each run what tells it from the others, in words; nothing where nothing does."""
+    """Return by what each run differs from the others, in words; nothing where it does not."""
     keys = [key for key in differing(runs) if not _follows(key, runs)]
     both_ways = {key for key in keys if _twin(key) in keys and _is_alike(key, runs)}
     keys = [key for key in keys if _twin(key, "ul", "dl") not in both_ways]
@@ -170,10 +170,11 @@ def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, A
 
 
 def _flow(flow: Any) -> str:
-    """Return a flow as `cubic@10`, with the UE and the traffic that are its own."""
+    """Return a flow as `cubic@10`, with its UE; one with traffic of its own is named by that."""
     if not isinstance(flow, dict):
         return str(flow)
     start = flow.get("start_s") or 0
     own = [f"{key}:{flow[key]}" for key in flow if key not in ("cc", "cc_file", "start_s", "ue")]
     ue = [f"UE {flow['ue']}"] if flow.get("ue") is not None else []
-    return " ".join([f"{flow.get('cc')}@{start:g}", *ue, *own])
+    when = f"@{start:g}" if start or not own else ""
+    return " ".join([f"{own[0] if own else flow.get('cc')}{when}", *ue])

@@ -35,7 +35,7 @@ class Compared:
     copies: tuple[Path, ...] = ()
     """Other directories that hold this same run; they are not counted."""
     settings: Settings = field(default_factory=dict)
-    """What determined its packets but for the seed, by the keys of run.json's experiment."""
+    """The settings that determined its packets beside the seed (`ddu.compare.experiments`)."""
     seed: int | None = None
     repeats: Path | None = None
     """An earlier run of this experiment and seed, on a testbed that repeats it to the bit."""
