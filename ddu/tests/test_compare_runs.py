@@ -306,6 +306,27 @@ def test_a_group_without_differences_keeps_its_label(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_of_many_differences_a_label_has_those_of_few(tmp_path: Path) -> None:
+    """One setting at a time from a base: `cubic, rtt 20 ms, droptail, ues 1, no ecn` says less."""
+    base = BASE | {"aqm": "droptail", "ues": 1, "ecn": False, "ul_buffer": None}
+    for number, changed in enumerate(
+        ({}, {"seed": 2}, {"rtt_ms": 100.0}, {"aqm": "codel"}, {"ues": 4}, {"ecn": True})
+    ):
+        varied(tmp_path, "cubic", number, experiment=base | changed)
+    assert [run.label for run in load_runs([tmp_path], "cc")] == [
+        "cubic", "cubic", "cubic, rtt 100 ms", "cubic, codel", "cubic, ues 4", "cubic, ecn",
+    ]  # fmt: skip
+
+
+def test_runs_of_two_experiments_do_not_part(tmp_path: Path) -> None:
+    changed = {"changes": [{"at_s": 1.0, "key": "cc", "value": "bbr", "utc_ns": T0 + 1000 * MS}]}
+    varied(tmp_path, "cubic", 1, experiment=BASE)
+    varied(tmp_path, "cubic", 2, experiment=BASE, **changed)
+    assert len(partings(load_runs([tmp_path], "cc"))) == 1
+    varied(tmp_path, "cubic", 3, experiment=BASE | {"rtt_ms": 100.0}, **changed)
+    assert len(partings(load_runs([tmp_path], "cc"))) == 1
+
+
 def test_two_sources_of_one_name_are_two_congestion_controls(tmp_path: Path) -> None:
     for seed, digest in enumerate(("a" * 64, "b" * 64)):
         made_of = {"cubic": {"kind": "bpf", "sha256": digest}}

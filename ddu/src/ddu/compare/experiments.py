@@ -7,6 +7,7 @@ Runs are repeats of each other only if nothing differs but the seed and what can
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,9 +26,11 @@ _SAY_THEMSELVES = {
     "flows", "duplex",
 }  # fmt: skip
 """Settings whose value needs no name."""
-_SECTIONS = {"cc_params", "radio", "traffic", "virtual", "oai", "phone"}
+_SECTIONS = {"cc_params", "radio", "traffic", "duplex", "virtual", "oai", "phone"}
 """Parts of the experiment whose name a setting does not need."""
-_UNITS = ("ms", "s", "ghz", "mbps", "bps", "bytes", "packets", "db")
+_UNITS = ("ms", "s", "ghz", "mbps", "bps", "bytes", "db")
+_MOST_SPELT_OUT = 2
+"""Settings that may differ until a label leaves out the values that most experiments have."""
 _LONGEST = 40
 """Characters of the longest value that a label spells out."""
 
@@ -59,10 +62,29 @@ def parts_of_label(runs: Sequence[Settings]) -> list[list[str]]:
     both_ways = {key for key in keys if _twin(key) in keys and _is_alike(key, runs)}
     keys = [key for key in keys if _twin(key, "ul", "dl") not in both_ways]
     numbered = {key: _numbers(runs, key) for key in keys}
+    usual = _usual(runs, keys) if len(keys) > _MOST_SPELT_OUT else {}
     return [
-        [*filter(None, (_said(each, key, key in both_ways, numbered[key]) for key in keys))]
+        [
+            text
+            for key in keys
+            if (key not in usual or _comparable(each.get(key)) != usual[key])
+            and (text := _said(each, key, key in both_ways, numbered[key]))
+        ]
         for each in runs
     ]
+
+
+def _usual(runs: Sequence[Settings], keys: Sequence[str]) -> dict[str, Any]:
+    """Return the values that most experiments have, each of several repeats counted once: where
+    many settings differ, these go without saying. Null does so anyway."""
+    experiments = {_value(each, *keys): each for each in runs}.values()
+    usual = {}
+    for key in keys:
+        values = Counter(_comparable(each.get(key)) for each in experiments)
+        value, count = values.most_common(1)[0]
+        if key != "cc" and 2 * count > len(experiments) and (value is None or None not in values):
+            usual[key] = value
+    return usual
 
 
 def _follows(key: str, runs: Sequence[Settings]) -> bool:
@@ -134,7 +156,7 @@ def _said(settings: Settings, key: str, both_ways: bool, numbers: Mapping[str, i
 
 
 def _name_and_unit(key: str) -> tuple[str, str]:
-    """Return `rtt` and `ms` of `rtt_ms`; `buffer` and `packets` of `buffer.packets`."""
+    """Return `rtt` and `ms` of `rtt_ms`."""
     parts = key.split(".")
     if parts[0] == "cc_params":
         return ".".join(parts[1:]), ""
@@ -163,6 +185,8 @@ def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, A
             tdd = value["tdd"]
             yield key, tdd.get("pattern")
             yield from _flat({"special": tdd.get("special")}, "duplex.")
+        elif isinstance(value, dict) and value and value.keys() <= {"packets", "bytes"}:
+            yield key, next((f"{size} {unit}" for unit, size in value.items() if size), None)
         elif isinstance(value, dict):
             yield from _flat(value, f"{key}.")
         else:

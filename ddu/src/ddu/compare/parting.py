@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ddu.campaign.metrics import shown
+from ddu.compare.experiments import differing
 from ddu.compare.load import Compared
 from ddu.report.figure import Figure, Mark, Plot, Series
 from ddu.report.palette import INK, sequence
@@ -53,7 +54,9 @@ class Parting:
 def partings(runs: Sequence[Compared]) -> dict[str, Parting]:
     """Return the pairs of runs that part at a change that one of them has and the other has not,
     by the names of their figures."""
-    pairs = itertools.combinations([run for run in runs if run.is_result], 2)
+    pairs = itertools.combinations(
+        [run for run in runs if run.is_result and run.repeats is None], 2
+    )
     both = (_parting(*sorted(pair, key=lambda run: len(_changes(run)))) for pair in pairs)
     parted = [one for one in both if one is not None]
     return {f"parting-{number}": one for number, one in enumerate(parted)}
@@ -67,11 +70,13 @@ def _parting(base: Compared, changed: Compared) -> Parting | None:
     same = ("cc", "direction", "prb", "scenario", "bin_ms")
     if any(base.summary.get(key) != changed.summary.get(key) for key in same):
         return None
-    own, more = _changes(base), _changes(changed)
-    differing = set(own) ^ set(more)
-    if not differing:
+    if differing([base.settings, changed.settings]):
         return None
-    t_s = min(differing)[0]
+    own, more = _changes(base), _changes(changed)
+    unshared = set(own) ^ set(more)
+    if not unshared:
+        return None
+    t_s = min(unshared)[0]
     texts = [text for at_s, text in more if at_s == t_s and (at_s, text) not in own]
     others = [text for at_s, text in own if at_s == t_s and (at_s, text) not in more]
     text = ", ".join(texts) + (f" (not {', '.join(others)})" if others else "")
