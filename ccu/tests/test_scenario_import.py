@@ -232,6 +232,11 @@ def test_a_bugreports_radio_log(tmp_path: Path) -> None:
             "1,5\n2,6Mbps\n",
             r":2: '6Mbps' in column 2 is not a number. Write bare numbers of one unit",
         ),
+        (
+            "seconds-mbps",
+            "0 10\n1 20\n4 12\n",
+            r":3: no sample for 3 s, where they are 1 s apart. Write a line for each time",
+        ),
         ("seconds-mbps", "# a\n", r"comments only. Give"),
         ("seconds-mbps", "0 5\n90000 5\n", r"lasts .* s, a scenario at most 21600 s. "),
         ("lumos5g", UCC_HEAD, r":1: no column run_num, .*. Give a CSV of Lumos5G"),

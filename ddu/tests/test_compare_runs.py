@@ -18,7 +18,15 @@ from ddu.api import analyze
 from ddu.campaign.metrics import value
 from ddu.cli.main import app
 from ddu.compare.figures import plane
-from ddu.compare.load import Compared, load_runs, same_runs, uncaptured, unfinished
+from ddu.compare.load import (
+    Compared,
+    load_runs,
+    one_observation,
+    same_runs,
+    uncaptured,
+    unfinished,
+)
+from ddu.compare.parting import partings, table
 from ddu.compare.tables import (
     groups_table,
     means_text,
@@ -186,6 +194,176 @@ def varied(directory: Path, cc: str, seed: int, **changes: object) -> Path:
     return run.write(directory / f"{cc}-{seed}", **changes)
 
 
+def test_the_mean_after_a_change_ends_with_the_traffic() -> None:
+    """The last bin, of which the traffic fills a part, was a tenth of the second's mean."""
+    base, changed = made("cubic", 10e6, 1), made("cubic", 10e6, 2)
+    for run, duration_s in ((base, 9.981), (changed, 9.9)):
+        run.summary["duration_s"] = duration_s
+        run.aligned["tcp_throughput_bps"] = np.where(run.aligned["t_s"] < duration_s, 10e6, 0.0)
+    changed.summary["changes"] = [{"t_s": 9.0, "at_s": 9.0, "change": "cc=bbr"}]
+    (parted,) = partings([base, changed]).values()
+    rate = table(parted)[0]
+    assert (rate["without"], rate["with"], rate["difference"]) == (10.0, 10.0, 0.0)
+    # What arrives when nothing is sent any more empties a queue.
+    base.aligned["tcp_sending_rate_bps"] = np.where(base.aligned["t_s"] < 9.5, 10e6, 0.0)
+    base.aligned.loc[base.aligned["t_s"] >= 9.5, "tcp_throughput_bps"] = 2e6
+    assert table(parted)[0]["difference"] == 0.0
+
+
+def test_the_traffic_times_are_told_as_they_are() -> None:
+    """They were rounded to tens, so that 4 s and 6 s were `0.0` and `10.0`."""
+    runs = [made("cubic", 10e6, seed) for seed in range(3)]
+    for run, duration_s in zip(runs, (9.8, 10.0, 10.2), strict=True):
+        run.summary["duration_s"] = duration_s
+    assert not mixtures(runs)
+    runs[0].summary["duration_s"] = 3.97
+    (sentence,) = mixtures(runs)
+    assert sentence.startswith("The runs of cubic differ in duration_s (3.97, 10, 10.2)")
+    for run in runs:
+        run.settings["traffic.volume_bytes"] = 10**6
+    assert not mixtures(runs), "the time that a volume takes is a result"
+
+
+def test_two_runs_against_one_are_not_one_each() -> None:
+    runs = [*REPEATS[:2], made("reno", 5e6, 3)]
+    row = pairs_table(runs, ["rtt_ms.p95"]).iloc[0]
+    assert row["method"] == "one run in one of the groups, no interval"
+    row = pairs_table([runs[0], runs[2]], ["rtt_ms.p95"]).iloc[0]
+    assert row["method"] == "one run each, no interval"
+
+
+BASE = {"cc": "cubic", "direction": "dl", "prb": 106, "scenario": "static", "rtt_ms": 20.0}
+NO_LIMIT = {"packets": None, "bytes": None}
+DIFFERENCES = [
+    ({}, {"rtt_ms": 100.0}, "rtt 20 ms", "rtt 100 ms"),
+    ({"cc_params": {}}, {"cc_params": {"dtt": "40ms"}}, "", "dtt=40ms"),
+    ({"buffer": NO_LIMIT | {"packets": 100}}, {"buffer": NO_LIMIT | {"bytes": 5000}},
+     "buffer 100 packets", "buffer 5000 bytes"),
+    ({"ul_buffer": None}, {"ul_buffer": NO_LIMIT | {"packets": 9}}, "", "ul buffer 9 packets"),
+    ({"ues": 1}, {"ues": 4}, "ues 1", "ues 4"),
+    ({"aqm": "droptail"}, {"aqm": "codel"}, "droptail", "codel"),
+    ({"ecn": False}, {"ecn": True}, "no ecn", "ecn"),
+    ({"loss": {"dl": 0.0, "ul": 0.0}}, {"loss": {"dl": 0.1, "ul": 0.1}}, "loss 0", "loss 0.1"),
+    ({"loss": {"dl": 0.1, "ul": 0.1}}, {"loss": {"dl": 0.1, "ul": 0.2}},
+     "loss ul 0.1", "loss ul 0.2"),
+    ({"path": {"dl": {"queue": None}}}, {"path": {"dl": {"queue": {"packets": 5}}}},
+     "", "path dl queue 5 packets"),
+    ({}, {"radio": {"layers": {"dl": 4, "ul": 2}}}, "", "layers dl 4, layers ul 2"),
+    ({}, {"radio": {"scheduler": "pf"}}, "", "scheduler pf"),
+    ({"duplex": "fdd"}, {"duplex": {"tdd": {"pattern": "DDDSU", "special": {"dl_symbols": 6}}}},
+     "fdd", "DDDSU"),
+    ({"flows": [{"cc": "cubic", "start_s": 0.0}]},
+     {"flows": [{"cc": "cubic", "start_s": 0.0}, {"cc": "cubic", "start_s": 5.0}]},
+     "cubic@0", "cubic@0, cubic@5"),
+    ({"flows": [{"cc": "quic-mine", "start_s": 0.0, "quic": "./mine.py+queue_ms=5"}]},
+     {"flows": [{"cc": "quic-mine", "start_s": 0.0, "quic": "./mine.py+queue_ms=15"}]},
+     "quic:./mine.py+queue_ms=5", "quic:./mine.py+queue_ms=15"),
+    ({"testbed": "virtual", "aqm": "droptail", "gro": True},
+     {"testbed": "oai", "aqm": None, "gro": True}, "virtual", "oai"),
+    ({"duration_s": 10.0}, {"duration_s": 20.0}, "duration 10 s", "duration 20 s"),
+    ({"traffic": {"kind": "tcp"}}, {"traffic": {"kind": "udp", "rate_bps": 5}},
+     "tcp", "udp, rate 5 bit/s"),
+    ({"prb": 24}, {"prb": 106}, "24 PRB", "106 PRB"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "first", "second"), DIFFERENCES)
+def test_runs_of_two_experiments_are_two_groups(
+    tmp_path: Path, one: dict[str, object], other: dict[str, object], first: str, second: str
+) -> None:
+    """They were averaged as two repeats of `cubic`."""
+    varied(tmp_path, "cubic", 1, experiment=BASE | one)
+    varied(tmp_path, "cubic", 2, experiment=BASE | other)
+    labels = [run.label for run in load_runs([tmp_path], "cc")]
+    assert labels == [f"cubic, {first}" if first else "cubic", f"cubic, {second}"]
+
+
+ALIKE = [
+    ({"seed": 1}, {"seed": 2}),
+    ({"capture": True, "explain": True, "snaplen_bytes": 128}, {"snaplen_bytes": 1500}),
+    ({"gro": True, "loss": {"dl": 0, "ul": 0}}, {"loss": {"dl": 0.0, "ul": 0.0}}),  # an older run
+    ({"oai": {"capture_n3": True}}, {"oai": {"capture_n3": False}}),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_what_changes_no_packet_makes_no_other_experiment(
+    tmp_path: Path, one: dict[str, object], other: dict[str, object]
+) -> None:
+    varied(tmp_path, "cubic", 1, experiment=BASE | one)
+    varied(tmp_path, "cubic", 2, experiment=BASE | other)
+    assert [run.label for run in load_runs([tmp_path], "cc")] == ["cubic", "cubic"]
+
+
+def test_a_group_without_differences_keeps_its_label(tmp_path: Path) -> None:
+    for seed, rtt_ms in enumerate((20.0, 20.0, 100.0)):
+        varied(tmp_path, "cubic", seed, experiment=BASE | {"rtt_ms": rtt_ms})
+        varied(tmp_path, "reno", seed, experiment=BASE | {"cc": "reno"})
+    groups = {run.label for run in load_runs([tmp_path], "cc")}
+    assert groups == {"cubic, rtt 20 ms", "cubic, rtt 100 ms", "reno"}
+    assert {run.label for run in load_runs([tmp_path], "scenario")} == {
+        "static, cubic, rtt 20 ms", "static, cubic, rtt 100 ms", "static, reno, rtt 20 ms",
+    }  # fmt: skip
+
+
+def test_of_many_differences_a_label_has_those_of_few(tmp_path: Path) -> None:
+    """One setting at a time from a base: `cubic, rtt 20 ms, droptail, ues 1, no ecn` says less."""
+    base = BASE | {"aqm": "droptail", "ues": 1, "ecn": False, "ul_buffer": None}
+    for number, changed in enumerate(
+        ({}, {"seed": 2}, {"rtt_ms": 100.0}, {"aqm": "codel"}, {"ues": 4}, {"ecn": True})
+    ):
+        varied(tmp_path, "cubic", number, experiment=base | changed)
+    assert [run.label for run in load_runs([tmp_path], "cc")] == [
+        "cubic", "cubic", "cubic, rtt 100 ms", "cubic, codel", "cubic, ues 4", "cubic, ecn",
+    ]  # fmt: skip
+
+
+def test_runs_of_two_experiments_do_not_part(tmp_path: Path) -> None:
+    changed = {"changes": [{"at_s": 1.0, "key": "cc", "value": "bbr", "utc_ns": T0 + 1000 * MS}]}
+    varied(tmp_path, "cubic", 1, experiment=BASE)
+    varied(tmp_path, "cubic", 2, experiment=BASE, **changed)
+    assert len(partings(load_runs([tmp_path], "cc"))) == 1
+    varied(tmp_path, "cubic", 3, experiment=BASE | {"rtt_ms": 100.0}, **changed)
+    assert len(partings(load_runs([tmp_path], "cc"))) == 1
+
+
+def test_two_sources_of_one_name_are_two_congestion_controls(tmp_path: Path) -> None:
+    for seed, digest in enumerate(("a" * 64, "b" * 64)):
+        made_of = {"cubic": {"kind": "bpf", "sha256": digest}}
+        varied(tmp_path, "cubic", seed, experiment=BASE, cc_implementation=made_of)
+    labels = [run.label for run in load_runs([tmp_path], "cc")]
+    assert labels == ["cubic, source cubic aaaaaaa", "cubic, source cubic bbbbbbb"]
+
+
+def test_a_long_value_is_numbered(tmp_path: Path) -> None:
+    for seed in range(2):
+        cells = {"cells": [{"name": f"cell-{number}-{seed}"} for number in range(9)]}
+        varied(tmp_path, "cubic", seed, experiment=BASE | {"radio": cells})
+    labels = [run.label for run in load_runs([tmp_path], "cc")]
+    assert labels == ["cubic, cells no. 1", "cubic, cells no. 2"]
+
+
+def test_one_seed_in_virtual_time_is_one_observation(tmp_path: Path) -> None:
+    virtual = {"experiment": BASE | {"seed": 7}, "seeds": {"experiment": 7}}
+    for number, clock in enumerate(("virtual", "virtual", "CLOCK_REALTIME", "CLOCK_REALTIME")):
+        time = at(T0 + number) | {"time": {"start_utc_ns": T0 + number, "clock": clock}}
+        folder = tmp_path / clock / str(number)
+        varied(folder, "cubic", 1, **virtual | time)
+    loaded = load_runs([tmp_path / "virtual"], "cc")
+    (sentence,) = one_observation(loaded)
+    assert "are one observation, and count once" in sentence
+    assert groups_table(loaded, ["throughput_bps"])["runs"].tolist() == [1]
+    assert len(runs_table(loaded, ["throughput_bps"])) == 2
+    ran = CliRunner().invoke(
+        app, ["compare", str(tmp_path / "virtual"), "--to", str(tmp_path / "comparison")]
+    )
+    assert sentence in ran.output
+    assert "cubic (n=1)" in ran.output
+    real = load_runs([tmp_path / "CLOCK_REALTIME"], "cc")
+    assert not one_observation(real)
+    assert groups_table(real, ["throughput_bps"])["runs"].tolist() == [2]
+
+
 def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
     for cc in ("cubic", "reminis"):
         for seed in (1, 2):
@@ -269,6 +447,9 @@ def test_a_metric_that_no_run_has_is_told_with_those_near_it(tmp_path: Path) -> 
     refuse_unknown(runs, ["rtt_ms.p95"])
     with pytest.raises(RefusedError, match=r"Did you mean .*rtt_ms\.p95"):
         refuse_unknown(runs, ["rtt_ms.p59"])
+    usual = r"^--metric: no metric 'foo'\. There are throughput_bps, goodput_bps, .* and others "
+    with pytest.raises(RefusedError, match=rf"{usual}\(docs/metrics\.md\)$"):
+        refuse_unknown(runs, ["foo"])
 
 
 def test_a_run_that_failed_is_none_to_compare(tmp_path: Path) -> None:

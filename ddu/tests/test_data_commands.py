@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze, open_run
+from ddu.cli.data import _TABLE_NAMES
 from ddu.cli.main import app, main
 from ddu.describe import describe as tell
 from ddu.tables.columns import TABLES, column, columns_of
@@ -160,6 +162,30 @@ def test_describe_tells_every_kind(analysed: Path) -> None:
     assert described["results"] == ["tables", "figures", "report.html", "summary.json"]
     table = json.loads(ddu("describe", run / "tables" / "sockets.parquet", "--json"))
     assert "UTC+00:00" in table["alignment"]["method"]
+
+
+def test_the_help_names_every_table() -> None:
+    """It lacked three that are exported."""
+    (listed,) = re.findall(r"Table: (.*)\.", _TABLE_NAMES)
+    assert re.split(", | or ", listed) == list(TABLES)
+
+
+def test_describe_knows_the_delays_of_packets(tmp_path: Path) -> None:
+    names = ["sent_utc_ns", "received_utc_ns", "entered_utc_ns", "left_utc_ns", "sent_frame",
+             "received_frame", "ip_bytes", "seq", "ack", "sport", "dport", "ue", "direction",
+             "protocol"]  # fmt: skip
+    rows = np.zeros(3, [(name, "<i8") for name in names])
+    rows["sent_utc_ns"] = [10**18, 10**18 + 10**9, 10**18 + 2 * 10**9]
+    file = tmp_path / "delays.npy"
+    np.save(file, rows)
+    description = tell(file)
+    assert description["kind"] == "delays of packets (numpy array)"
+    assert (description["rows"], description["seconds"]) == (3, 2.0)
+    assert description["columns"] == names
+    np.save(tmp_path / "other.npy", np.zeros(3))
+    assert tell(tmp_path / "other.npy")["kind"] == "numpy array"
+    file.write_bytes(b"\x93NUMPY and no more")
+    assert "not an array of delays" in tell(file)["problem"]
 
 
 def test_describe_knows_what_a_scenario_is_exported_to(tmp_path: Path) -> None:

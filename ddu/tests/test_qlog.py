@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
+from ddu.api import analyze
+from ddu.compare.load import load_runs
+from ddu.compare.tables import METRICS, means_text, usual_metrics
 from ddu.errors import UnreadableInput
 from ddu.readers.formats import read_log
 from ddu.readers.qlog import read_qlog, read_quic_logs
+from ddu.report.text import lines
+from testsupport.synthetic_run import T0, steady
 
 HEADER = {
     "qlog_version": "0.3",
@@ -99,6 +104,26 @@ def test_a_line_that_is_cut_off_inside_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="not a record of JSON-SEQ") as refused:
         read_qlog(file)
     assert ":3" in str(refused.value)
+
+
+def test_the_rtt_of_a_quic_sender_is_in_summary_text_and_comparison(tmp_path: Path) -> None:
+    """Neither said anything of a QUIC flow's RTT."""
+    run, other = (steady().write(tmp_path / name) for name in ("quic", "tcp"))
+    samples = [event(10.0 * n, "recovery:metrics_updated", latest_rtt=20.0 + n) for n in range(5)]
+    lost = packet(45, "recovery:packet_lost", 3)
+    header = {**HEADER, "trace": {"common_fields": {"reference_time": T0 / 1e6}}}
+    write(run / "raw/quic/f0-sender.sqlog", [header, *samples, lost])
+    analyze(run, report=False)
+    summary = json.loads((run / "summary.json").read_text())
+    assert (summary["quic_rtt_ms"]["mean"], summary["quic_rtt_ms"]["p50"]) == (22.0, 22.0)
+    assert summary["flows"][0]["quic_rtt_ms"] == summary["quic_rtt_ms"]
+    heading, row, *_ = lines(run, summary)
+    assert "RTT (QUIC) p50" in heading
+    assert "22.0 ms" in row
+    runs = load_runs([run, other], "run")
+    assert "quic_rtt_ms" not in runs[1].summary
+    assert "quic_rtt_ms.mean" in means_text(runs, usual_metrics(runs))
+    assert usual_metrics(runs[1:]) == METRICS
 
 
 def test_describe_knows_it(tmp_path: Path) -> None:

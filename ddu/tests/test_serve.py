@@ -71,6 +71,8 @@ def test_the_first_page_leads_to_runs_and_campaigns(port: int, tmp_path: Path) -
     assert links == ["/runs/papers/", "/runs/%3Ci%3E1/", "/runs/2/report.html"]
     assert [get(port, link)[0] for link in links] == [200] * 3
     assert (status, "5.50" in page, "secret" in page) == (200, True, False)
+    # The first cell of its numbers says so: it stood in the second, below the RTT.
+    assert '<td class="name valid">valid</td><td colspan="2">not analysed</td></tr>' in page
     assert not {"<i>", "<b>"} & {*re.findall("<.>", page)}
 
 

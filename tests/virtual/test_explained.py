@@ -78,6 +78,15 @@ def test_explain_says_what_happened(experiments: Runs) -> None:
     assert command("ddu", "explain", str(run), "--at", "1500ms").stdout == at
 
 
+def test_an_instant_after_the_run_is_refused(experiments: Runs) -> None:
+    """It printed the last packets without a word."""
+    run = experiments.analysed(*TWO_UES, "--explain")
+    last_s = pd.read_parquet(run / "tables/delays.parquet")["t_s"].max()
+    ran = command("ddu", "explain", str(run), "--at", "500s")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"500 s is after the run's last packet, of {last_s:.3f} s" in ran.stderr
+
+
 @pytest.mark.parametrize("instant", ["soon", "1.5"])
 def test_an_instant_without_a_unit_is_refused(instant: str) -> None:
     ran = command("ddu", "explain", ".", "--at", instant)

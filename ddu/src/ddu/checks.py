@@ -141,14 +141,15 @@ def _of_checks(run: AlignedRun, checks: dict[str, Any]) -> list[tuple[str, str]]
         problems.append(
             (
                 "degraded",
-                "The receiver's capture ends before iperf3's test: its last packets are missing.",
+                "The receiver's capture ends before the traffic did: its last packets are missing.",
             )
         )
     if counted is not None and abs(counted - 1) > IPERF3_TOLERANCE:
         problems.append(
             (
                 "degraded",
-                f"The capture has {counted:.4f} of the payload that iperf3's receiver read.",
+                f"The capture has {counted:.4f} of the payload that the traffic program's "
+                "receiver read.",
             )
         )
     return problems

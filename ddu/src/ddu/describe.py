@@ -18,6 +18,8 @@ from ddu.console.problems import RefusedError
 from ddu.errors import NotARun, UnreadableInput
 from ddu.readers.android.bugreport_text import is_bugreport
 from ddu.readers.csv import read_samples
+from ddu.readers.delays import FILE as DELAYS
+from ddu.readers.delays import read_delays
 from ddu.readers.fields import number
 from ddu.readers.foreign_csv import ForeignCsv
 from ddu.readers.formats import read_log
@@ -32,6 +34,7 @@ _CAPTURE_MAGIC = (
     b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
     b"\x0a\x0d\x0d\x0a", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
+_NUMPY = b"\x93NUMPY"
 _SCENARIO_COLUMNS = {"rsrp_dbm", "path_loss_db", "dl_capacity_mbps", "mbps", "re_1"}
 _OWN_TABLES = {
     "flows": {"flow", "role", "capture_host"},
@@ -133,6 +136,8 @@ def _file(path: Path) -> Described:
         )
     if is_bugreport(path):
         return _or_problem(lambda: _log(path) or {"kind": "zip"}, "zip or bugreport")
+    if head.startswith(_NUMPY):
+        return _or_problem(lambda: _array(path), "numpy array")
     if head.lstrip()[:1] == b"{":
         return _or_problem(lambda: _json(path), "JSON")
     return _text(path)
@@ -190,6 +195,20 @@ def _arrow(table: pa.Table, kind: str) -> Described:
     if b"ddu.alignment" in metadata:
         description["alignment"] = json.loads(metadata[b"ddu.alignment"])
     return description
+
+
+def _array(path: Path) -> Described:
+    """Describe the link's delays of packets; of any other array of numpy say no more than that."""
+    read = read_delays(path.parent) if path.name == DELAYS else None
+    if read is None:
+        return {"kind": "numpy array"}
+    instants = read.columns["sent_utc_ns"]
+    return {
+        "kind": "delays of packets (numpy array)",
+        "rows": len(instants),
+        "columns": [*read.columns],
+        "truncated_at": read.truncated_at,
+    } | _span(pd.Series(instants))
 
 
 def _json(path: Path) -> Described:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ddu.api import Run, open_run
-from ddu.console.problems import RefusedError
+from ddu.console.problems import RefusedError, refusal
 from ddu.readers.delays import parts_of
 
 _NEAR_NS = 2_000_000
@@ -49,6 +49,11 @@ def at(path: Path, t_s: float, most: int = 3) -> str:
     `t_s`, seconds since the first payload packet. Raises RefusedError."""
     run = open_run(path)
     packets = _packets(run)
+    last_s = float(packets["t_s"].max())
+    if t_s > last_s:
+        raise refusal(
+            f"{t_s:g} s is after the run's last packet, of {last_s:.3f} s", "give an earlier --at"
+        )
     distance = (packets["t_s"] - t_s).abs()
     near = packets.assign(distance=distance).sort_values("distance", kind="stable")
     chosen = (

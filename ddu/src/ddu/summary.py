@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,6 +14,7 @@ from ddu.checks import cross_checks, verdict
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import summary_metrics
 from ddu.metrics.declared.radio import technologies
+from ddu.metrics.metric import SummaryMetric, Value
 from ddu.metrics.mobility import mobility
 from ddu.metrics.views import FlowView, RunView
 from ddu.one_sided import arrivals_source, unseen
@@ -50,7 +51,7 @@ def summarise(
         **({"clock": "virtual"} if run.manifest.time.clock == "virtual" else {}),
         **_changes(run, bins),
         "bin_ms": bins.width_ns / 1e6,
-        **{each.name: each.of_run(view) for each in summary_metrics() if each.of_run},
+        **_written((each, each.of_run(view)) for each in summary_metrics() if each.of_run),
         **({} if shares is None else {"technology_ratio": shares}),
         **({} if handovers is None else {"mobility": mobility(run.radio_events, handovers)}),
         "flows": [_flow(FlowView(run, *each)) for each in _with_rows(flows, aligned)],
@@ -88,11 +89,19 @@ def _flow(view: FlowView) -> dict[str, Any]:
         "cc": flow.flow.cc_read_back or flow.flow.cc,
         "direction": flow.flow.direction,
         "arrivals_source": arrivals_source(flow),
-        **{
-            each.name: each.of_flow(view) if each.is_known_of(flow) else each.null
+        **_written(
+            (each, each.of_flow(view) if each.is_known_of(flow) else each.null)
             for each in summary_metrics()
             if each.of_flow
-        },
+        ),
+    }
+
+
+def _written(values: Iterable[tuple[SummaryMetric, Value]]) -> dict[str, Value]:
+    return {
+        metric.name: value
+        for metric, value in values
+        if value != metric.null or not metric.if_known
     }
 
 

@@ -110,7 +110,7 @@ def _one(index: Index, name: str, file: Path, into: Path) -> None:
             except lzma.LZMAError as error:
                 raise refusal(f"is not xz ({error})", "get it again", file=file) from None
         try:
-            imported = FORMATS[index.format].read(plain, ImportOptions(name, gapless=True))
+            imported = FORMATS[index.format].read(plain, ImportOptions(name))
         except RefusedError as error:
             raise RefusedError(
                 one.at(Where(str(file), one.where.line)) for one in error.problems

@@ -57,4 +57,4 @@ def _unknown_factors(key: str, named: set[str], factors: dict[str, Any]) -> Iter
 def _unknown_metrics(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[Problem]:
     for name in named:
         if name not in known and not is_open(name):
-            yield unknown("metric", name, known, "docs/metrics.md", Where(key=key))
+            yield unknown("metric", name, known, "see docs/metrics.md", Where(key=key))

@@ -15,8 +15,8 @@ from ddu.console.problems import RefusedError
 from ddu.console.suggestions import unknown
 
 _TABLE_NAMES = (
-    "Table: aligned, transport, mac, flows, sockets, cc, events, delay_cdf, delays, iperf3, "
-    "channel, oai_l1, oai_rrc, oai_ue, oai_o1 or mac_pdus."
+    "Table: aligned, transport, mac, flows, sockets, cc, events, radio_events, handovers, "
+    "delay_cdf, delays, iperf3, quic, channel, oai_l1, oai_rrc, oai_ue, oai_o1 or mac_pdus."
 )
 
 
@@ -41,29 +41,29 @@ def compare(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metric of summary.json, such as rtt_ms.p95; repeatable (default: seven)."
+            help="Metric of summary.json, such as rtt_ms.p95; repeatable (default: the usual ones)."
         ),
     ] = None,
     to: Annotated[Path, typer.Option(help="Output directory.")] = Path("comparison"),
     reanalyze: Annotated[bool, typer.Option("--reanalyze", help="Analyse all runs again.")] = False,
 ) -> None:
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
-    from ddu.compare.load import load_runs, same_runs, uncaptured, unfinished
+    from ddu.compare.load import load_runs, one_observation, same_runs, uncaptured, unfinished
     from ddu.compare.page import write_comparison
-    from ddu.compare.tables import METRICS, grouped, means_text, mixtures, refuse_unknown
+    from ddu.compare.tables import grouped, means_text, mixtures, refuse_unknown, usual_metrics
 
-    metrics = tuple(metric or METRICS)
     refused: list[RefusedError] = []
     try:
         loaded = load_runs(runs, by, not reanalyze, refused.append)
     except RefusedError as too_few:
         all_of_them = (*refused, too_few)
         raise RefusedError([one for each in all_of_them for one in each.problems]) from None
+    metrics = tuple(metric or usual_metrics(loaded))
     refuse_unknown(loaded, metric or [])
     page = write_comparison(to, loaded, metrics, by)
     left_out = sum(not run.is_result for run in loaded)
     typer.echo(means_text(loaded, metrics))
-    for sentence in same_runs(loaded) + mixtures(loaded):
+    for sentence in same_runs(loaded) + one_observation(loaded) + mixtures(loaded):
         typer.secho(sentence, fg="yellow")
     if others := unfinished(runs):
         typer.secho(f"runs left out that did not finish: {len(others)}", fg="yellow")

@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ddu.api import Run, open_run
+from ddu.compare.experiments import Settings, parts_of_label, settings_of
 from ddu.console.problems import RefusedError, refusal
 from ddu.report.figures import panels
 from ddu.run.find import runs_under
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
-_NEEDED = ("t_s", "flow", "cc", "tcp_throughput_bps", "tcp_rtt_ms", "tcp_rtt_count")
+_NEEDED = (
+    "t_s", "flow", "cc", "tcp_throughput_bps", "tcp_sending_rate_bps", "tcp_rtt_ms",
+    "tcp_rtt_count",
+)  # fmt: skip
 """The columns of distributions and intervals; those with a panel are kept too."""
 
 
@@ -30,6 +34,11 @@ class Compared:
     aligned: pd.DataFrame
     copies: tuple[Path, ...] = ()
     """Other directories that hold this same run; they are not counted."""
+    settings: Settings = field(default_factory=dict)
+    """The settings that determined its packets beside the seed (`ddu.compare.experiments`)."""
+    seed: int | None = None
+    repeats: Path | None = None
+    """An earlier run of this experiment and seed, on a testbed that repeats it to the bit."""
 
     @property
     def is_result(self) -> bool:
@@ -52,7 +61,8 @@ def _leave_out(_error: RefusedError) -> None:
 def load_runs(
     paths: list[Path], by: str, reuse: bool = True, refused: Refused = _raise
 ) -> list[Compared]:
-    """Return the runs, analysed if they were not yet, labelled by `by`, one of GROUPINGS.
+    """Return the runs, analysed if they were not yet, labelled by `by`, one of GROUPINGS, and by
+    what else differs between runs of one label.
 
     A directory stands for the runs in it that finished, a campaign's for all of them, except those
     without a capture; a run that is there more than once, copied, linked or imported again, is
@@ -74,7 +84,47 @@ def load_runs(
     if len(loaded) < 2:
         rule = f"{len(loaded)} run is left that can be compared"
         raise refusal(rule, "give two or more, or repair the others")
-    return loaded
+    return loaded if by == "run" else _marked(_told_apart(loaded))
+
+
+def _told_apart(runs: list[Compared]) -> list[Compared]:
+    """Return the runs, with what differs between the experiments of one label in the label."""
+    labels = {run.label: [one for one in runs if one.label == run.label] for run in runs}
+    parts = {
+        one.path: said
+        for group in labels.values()
+        for one, said in zip(group, parts_of_label([one.settings for one in group]), strict=True)
+    }
+    return [replace(run, label=", ".join([run.label, *parts[run.path]])) for run in runs]
+
+
+def _marked(runs: list[Compared]) -> list[Compared]:
+    """Return the runs, with those marked that repeat an earlier one to the bit: in virtual time
+    the seed determines each packet, so that the second run is no second observation."""
+    first: dict[object, Path] = {}
+    marked = []
+    for run in runs:
+        earlier = first.setdefault(_observation(run), run.path)
+        marked.append(run if earlier == run.path else replace(run, repeats=earlier))
+    return marked
+
+
+def _observation(run: Compared) -> object:
+    """Return what two runs share that are one observation. Their numbers are among it: another
+    version of a program may be what is compared."""
+    if run.summary.get("clock") != "virtual" or not run.is_result:
+        return run.path
+    return run.label, run.seed, run.summary["throughput_bps"], str(run.summary["rtt_ms"])
+
+
+def one_observation(runs: Iterable[Compared]) -> list[str]:
+    """Return a sentence for each run that repeats another one to the bit."""
+    return [
+        f"{run.path} has the experiment and the seed of {run.repeats}, and virtual time repeats a "
+        "run to the bit: they are one observation, and count once. Repeat it with another --seed."
+        for run in runs
+        if run.repeats is not None
+    ]
 
 
 def unfinished(paths: Iterable[Path]) -> list[Path]:
@@ -180,4 +230,5 @@ def _load(
     direction = str(summary.get("direction"))
     wanted = {*_NEEDED, *(known.name for known, _ in panels(table, direction))}
     kept = table[[name for name in table if name in wanted]]
-    return Compared(run.path, label, summary, kept, copies)
+    seed = run.manifest.seeds.get("experiment")
+    return Compared(run.path, label, summary, kept, copies, settings_of(run.manifest), seed)

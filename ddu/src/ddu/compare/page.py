@@ -14,7 +14,7 @@ import pandas as pd
 from ddu.campaign.metrics import shown
 from ddu.compare import parting
 from ddu.compare.figures import CAPTIONS, figures
-from ddu.compare.load import Compared, same_runs
+from ddu.compare.load import Compared, one_observation, same_runs
 from ddu.compare.tables import alone, groups_table, mixtures, pairs_table, runs_table
 from ddu.console.problems import refusal
 from ddu.errors import unwritable
@@ -91,7 +91,7 @@ def _page(
         "metrics": {name: shown(name) for name in metrics},
         "shown": shown,
         "colours": colours_of(labels),
-        "warnings": same_runs(runs) + mixtures(runs) + alone(runs),
+        "warnings": same_runs(runs) + one_observation(runs) + mixtures(runs) + alone(runs),
         "reasons": {run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
         "links": {run.path.resolve().name: link_to_run(run.path, directory) for run in runs},
         **{name: records(table) for name, table in tables.items()},

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ddu.campaign.metrics import shown
+from ddu.compare.experiments import differing
 from ddu.compare.load import Compared
 from ddu.report.figure import Figure, Mark, Plot, Series
 from ddu.report.palette import INK, sequence
@@ -42,11 +43,20 @@ class Parting:
         first, second = (table[columns].reset_index(drop=True) for table in tables)
         return bool(first.equals(second))
 
+    def after(self, batches: pd.DataFrame) -> pd.DataFrame:
+        """Return the whole batches from the instant on in which flows of both runs still send: a
+        batch that the end of the traffic cuts has a rate of its own."""
+        until_s = min(_sends_until_s(run) for run in (self.base, self.changed))
+        whole = batches["t_s"] + _BATCH_S <= until_s + 1e-6
+        return batches[(batches["t_s"] >= self.t_s) & whole]
+
 
 def partings(runs: Sequence[Compared]) -> dict[str, Parting]:
     """Return the pairs of runs that part at a change that one of them has and the other has not,
     by the names of their figures."""
-    pairs = itertools.combinations([run for run in runs if run.is_result], 2)
+    pairs = itertools.combinations(
+        [run for run in runs if run.is_result and run.repeats is None], 2
+    )
     both = (_parting(*sorted(pair, key=lambda run: len(_changes(run)))) for pair in pairs)
     parted = [one for one in both if one is not None]
     return {f"parting-{number}": one for number, one in enumerate(parted)}
@@ -60,15 +70,28 @@ def _parting(base: Compared, changed: Compared) -> Parting | None:
     same = ("cc", "direction", "prb", "scenario", "bin_ms")
     if any(base.summary.get(key) != changed.summary.get(key) for key in same):
         return None
-    own, more = _changes(base), _changes(changed)
-    differing = set(own) ^ set(more)
-    if not differing:
+    if differing([base.settings, changed.settings]):
         return None
-    t_s = min(differing)[0]
+    own, more = _changes(base), _changes(changed)
+    unshared = set(own) ^ set(more)
+    if not unshared:
+        return None
+    t_s = min(unshared)[0]
     texts = [text for at_s, text in more if at_s == t_s and (at_s, text) not in own]
     others = [text for at_s, text in own if at_s == t_s and (at_s, text) not in more]
     text = ", ".join(texts) + (f" (not {', '.join(others)})" if others else "")
     return Parting(base, changed, t_s, text or f"without {', '.join(others)}")
+
+
+def _sends_until_s(run: Compared) -> float:
+    """Return the end of the last bin in which a packet was sent, or of the traffic time, if that is
+    earlier or only the receiver's side was captured."""
+    until_s = float(run.summary["duration_s"])
+    if "tcp_sending_rate_bps" in run.aligned:
+        sending = run.aligned[run.aligned["tcp_sending_rate_bps"].fillna(0) > 0]["t_s"]
+        if len(sending):
+            return min(until_s, float(sending.max() + run.summary["bin_ms"] / 1e3))
+    return until_s
 
 
 def figure(parting: Parting) -> Figure:
@@ -90,7 +113,7 @@ def figure(parting: Parting) -> Figure:
         marks = [Mark(parting.t_s, parting.text if not plots else "")]
         plots.append(Plot(lines, "", how.axis, y_from_zero=True, marks=marks))
         both = base.merge(changed, on="t_s", suffixes=("", "_changed"))
-        both = both[both["t_s"] >= parting.t_s]
+        both = parting.after(both)
         difference = both.assign(value=both["value_changed"] - both["value"])
         line = _line(difference, colours[1], "")
         plots.append(Plot([line], "", "difference", marks=[Mark(parting.t_s, "")]))
@@ -111,14 +134,14 @@ def described(parting: Parting) -> dict[str, Any]:
 
 
 def table(parting: Parting) -> list[dict[str, Any]]:
-    """Return the means of each column over the time after the instant, and the difference."""
+    """Return the means of each column after the instant (`Parting.after`), and the difference."""
     rows = []
     for name in COLUMNS:
         how = shown(name)
         means = []
         for run in (parting.base, parting.changed):
             batches = _batched(run, name, how.scale)
-            means.append(float(batches[batches["t_s"] >= parting.t_s]["value"].mean()))
+            means.append(float(parting.after(batches)["value"].mean()))
         rows.append(
             {"metric": how.axis, "without": means[0], "with": means[1],
              "difference": means[1] - means[0]}

@@ -10,7 +10,7 @@ so that mean and interval are about the same number.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,8 +19,8 @@ import pandas as pd
 from ddu import statistics
 from ddu.campaign.metrics import names, value
 from ddu.compare.load import Compared
-from ddu.console.problems import RefusedError, Where
-from ddu.console.suggestions import unknown
+from ddu.console.problems import Problem, RefusedError, Where
+from ddu.console.suggestions import near, unknown
 from ddu.schema.arrays import Float
 from ddu.statistics import Interval
 
@@ -28,7 +28,16 @@ METRICS = (
     "throughput_bps", "goodput_bps", "rtt_ms.mean", "rtt_ms.p95", "utilisation_ratio",
     "retransmissions_count", "jain_throughput",
 )  # fmt: skip
+_OF_QUIC = ("quic_rtt_ms.mean", "quic_rtt_ms.p95")
 _BATCH_S = 0.1
+_DURATIONS_DIFFER = 0.05
+"""The largest share by which the traffic times of repeats differ without a word."""
+
+
+def usual_metrics(runs: Sequence[Compared]) -> tuple[str, ...]:
+    """Return the metrics of a comparison that names none: with QUIC's RTT if some run has it."""
+    of_quic = (name for name in _OF_QUIC if any(value(run.summary, name) for run in runs))
+    return (*METRICS, *of_quic)
 
 
 def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
@@ -54,9 +63,15 @@ def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
     key = Where(key="--metric")
     missing = [name for name in metrics if name not in there]
     if missing:
-        raise RefusedError(
-            unknown("metric", name, there, "docs/metrics.md", key) for name in missing
-        )
+        raise RefusedError(_unknown(name, there, key) for name in missing)
+
+
+def _unknown(name: str, there: set[str], key: Where) -> Problem:
+    """Return the problem with the names near it; else with those that most people want."""
+    if near(name, there):
+        return unknown("metric", name, there, "docs/metrics.md", key)
+    usual = ", ".join(metric for metric in METRICS if metric in there)
+    return Problem(f"no metric {name!r}", f"there are {usual} and others (docs/metrics.md)", key)
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
@@ -106,29 +121,37 @@ def pairs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFram
 
 
 def grouped(runs: Sequence[Compared]) -> dict[str, list[Compared]]:
-    """The runs with a result, by label, in the order of their first."""
+    """The runs with a result, by label, in the order of their first; of those that are one
+    observation, the first."""
     groups: dict[str, list[Compared]] = {}
     for run in runs:
-        if run.is_result:
+        if run.is_result and run.repeats is None:
             groups.setdefault(run.label, []).append(run)
     return groups
 
 
 def mixtures(runs: Sequence[Compared]) -> list[str]:
     """Return a sentence for each group whose runs differ in more than chance."""
-    found_mixed = []
-    for label, group in grouped(runs).items():
-        for key in ("cc", "scenario", "prb", "direction", "duration_s"):
-            settings = [run.summary.get(key) for run in group]
-            if key == "duration_s":
-                settings = [round(float(each), -1) if each else each for each in settings]
-            values = sorted({str(each) for each in settings})
-            if len(values) > 1:
-                found_mixed.append(
-                    f"The runs of {label} differ in {key} ({', '.join(values)}): they are not "
-                    "repeats, and their interval is that of the mixture."
-                )
-    return found_mixed
+    return [
+        f"The runs of {label} differ in {key} ({', '.join(values)}): they are not repeats, and "
+        "their interval is that of the mixture."
+        for label, group in grouped(runs).items()
+        for key, values in _mixed(group)
+    ]
+
+
+def _mixed(group: Sequence[Compared]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the keys of summary.json in which runs of one group differ, and the values."""
+    for key in ("cc", "scenario", "prb", "direction"):
+        values = sorted({str(run.summary.get(key)) for run in group})
+        if len(values) > 1:
+            yield key, values
+    # The time that a volume takes is a result.
+    if any(run.settings.get("traffic.volume_bytes") for run in group):
+        return
+    durations = sorted(each for run in group if (each := run.summary.get("duration_s")) is not None)
+    if durations and durations[0] < (1 - _DURATIONS_DIFFER) * durations[-1]:
+        yield "duration_s", list(dict.fromkeys(f"{each:.4g}" for each in durations))
 
 
 def alone(runs: Sequence[Compared]) -> list[str]:
@@ -239,11 +262,12 @@ def _pair(
     one, other = of_group(first, metric), of_group(second, metric)
     assert one is not None
     assert other is not None
+    single = "one run each" if len(a) == len(b) else "one run in one of the groups"
     row: dict[str, object] = {
         "difference": other.mean - one.mean,
         "ratio": other.mean / one.mean if one.mean else None,
         "low": None, "high": None, "hedges_g": None, "cliffs_delta": None,
-        "runs_a": len(a), "runs_b": len(b), "method": "one run each, no interval",
+        "runs_a": len(a), "runs_b": len(b), "method": f"{single}, no interval",
     }  # fmt: skip
     if len(a) > 1 and len(b) > 1:
         return row | _of_repeats(np.array(a), np.array(b))

@@ -112,6 +112,8 @@ class SummaryMetric(_Needing):
     """The column of the same name in the flows table."""
     parts: tuple[str, ...] = ()
     """Names of the parts, as mean and p95, of a value that is a dictionary."""
+    if_known: bool = False
+    """Whether summary.json has it only of a flow or run that has a value."""
     in_report: bool = True
     """Whether report.html shows it."""
     means_something: Callable[[dict[str, Any]], bool] | None = None

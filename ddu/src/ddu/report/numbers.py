@@ -9,6 +9,7 @@ from typing import Any
 
 from ddu.metrics.catalogue import summary_metric, summary_metrics
 from ddu.metrics.metric import SummaryMetric
+from ddu.report.volume import completed
 from ddu.schema.units import Unit
 
 _PARTS = {
@@ -36,18 +37,24 @@ class Row:
 
 HEADLINES = (
     "goodput_bps", "utilisation_ratio", "jain_throughput", "rtt_ms.p50", "rtt_ms.p95",
-    "retransmissions_count", "packet_owd_ms.p95", "lost_in_link_count", "sinr_db.mean", "mcs.mean",
+    "quic_rtt_ms.p50", "quic_rtt_ms.p95", "retransmissions_count", "packet_owd_ms.p95",
+    "lost_in_link_count", "sinr_db.mean", "mcs.mean",
 )  # fmt: skip
 """The numbers that matter first, in their order; of these, a report begins with those it has."""
 HEADLINES_COUNT = 5
-_NOT_WITH_SEVERAL_FLOWS = "rtt_ms.p50"
+_NOT_WITH_SEVERAL_FLOWS = ("rtt_ms.p50", "quic_rtt_ms.p50")
 
 
 def headlines(summary: dict[str, Any]) -> list[Row]:
     """Return the first numbers of HEADLINES that were measured."""
+    volume = completed(summary)
     rows = []
+    if volume is not None:
+        metric = summary_metric("completion_s")
+        assert metric is not None
+        rows.append(Row(f"{volume[0]} in", "s", [volume[1]], metric.definition))
     for name in HEADLINES:
-        if name == _NOT_WITH_SEVERAL_FLOWS and len(summary["flows"]) > 1:
+        if name in _NOT_WITH_SEVERAL_FLOWS and len(summary["flows"]) > 1:
             continue
         bare, _, part = name.partition(".")
         metric = summary_metric(bare)
@@ -102,11 +109,11 @@ _ACCOUNTS = {
     "mac_sdu_bytes": ("by the MAC", "B", "delivered in the first flow's direction"),
     "receiver_ip_bytes": ("by the receiver's capture", "B", "IP bytes to the receiver"),
     "mac_to_receiver_ratio": ("MAC over capture", "1", "1: every byte crossed the MAC"),
-    "iperf3_receiver_bytes": ("by iperf3's receiver", "B", "payload that it read"),
+    "iperf3_receiver_bytes": ("by the traffic program's receiver", "B", "payload that it read"),
     "aligned_payload_bytes": ("by the aligned table", "B", "integral of the throughput"),
     "readable_until_iperf3_stopped_bytes": (
-        "by the capture, until iperf3 stopped", "B", "payload that could be read in order"),
-    "readable_to_iperf3_ratio": ("capture over iperf3", "1", "1: both counted the same"),
+        "by the capture, until that program stopped", "B", "payload that could be read in order"),
+    "readable_to_iperf3_ratio": ("capture over traffic program", "1", "1: both counted the same"),
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddu.report.largest import largest
+from ddu.report.volume import completed
 
 if TYPE_CHECKING:
     from ddu.metrics.metric import SummaryMetric
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 _UNKNOWN = "n/a"
 _DIRECTIONS = {"dl": "downlink", "ul": "uplink"}
-_OF_FLOW = ("goodput_bps", "rtt_ms.p50", "rtt_ms.p95", "retransmissions_count")
+_OF_FLOW = (
+    "goodput_bps", "rtt_ms.p50", "rtt_ms.p95", "quic_rtt_ms.p50", "quic_rtt_ms.p95",
+    "retransmissions_count",
+)  # fmt: skip
 """The numbers of each flow; those that no flow has are left out."""
 
 
@@ -55,6 +59,8 @@ def _of_run(summary: Mapping[str, Any]) -> Iterator[str]:
     used, fairness = summary["utilisation_ratio"], summary["jain_throughput"]
     goodput = _shown("goodput_bps", summary["goodput_bps"])
     yield "goodput not captured" if goodput == _UNKNOWN else f"{goodput} goodput"
+    if volume := completed(summary):
+        yield f"{volume[0]} in {volume[1]} s"
     if used is not None:
         directions = dict.fromkeys(flow["direction"] for flow in summary["flows"])
         first = next(iter(directions), None)

@@ -56,7 +56,7 @@ def _runs(root: Path) -> Iterator[_Listed]:
         yield _Listed(
             str(run.relative_to(root)),
             _link(run, root, "report.html" if has_report else ""),
-            has_report,
+            bool(summary) or has_report,
             {
                 **(experiment if isinstance(experiment, dict) else {}),
                 "status": manifest.get("status"),

@@ -32,8 +32,6 @@ class ImportOptions:
     """The trace of the uplink."""
     period_s: float | None = None
     """The time between samples, if the file has no timestamps."""
-    gapless: bool = False
-    """Whether a table of rates that lacks samples is refused."""
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,11 @@ _NAMES = re.compile(r"\"?[A-Za-z][^,]*?(?:\s*,\s*|\s+)\"?[A-Za-z].*")
 
 def read(file: Path, options: ImportOptions) -> ImportedScenario:
     """Return the table as downlink, `options.ul` as uplink. The first timestamp becomes 0."""
-    t_s, dl_mbps = look(file, options.gapless)
+    t_s, dl_mbps = look(file)
     sources = [f"Downlink: table of seconds and Mbit/s, {file.name}."]
     ul_mbps = None
     if options.ul:
-        ul_t_s, ul_mbps = look(options.ul, options.gapless)
+        ul_t_s, ul_mbps = look(options.ul)
         if len(ul_t_s) != len(t_s) or not np.array_equal(ul_t_s, t_s):
             raise refusal(
                 f"{options.ul}: has other timestamps than {file}", "give both with the same ones"
@@ -50,7 +50,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     )
 
 
-def look(file: Path, gapless: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the seconds since the first one, and Mbit/s. Raises RefusedError."""
     csv_table.opened(file)
     heading = _heading(file)
@@ -64,8 +64,8 @@ def look(file: Path, gapless: bool = False) -> tuple[np.ndarray, np.ndarray]:
     t_s = csv_table.numbers(file, columns["t_s"], "the second", heading + 1)
     mbps = csv_table.numbers(file, columns["mbps"], "the rate", heading + 1)
     csv_table.rising(file, t_s, heading + 1)
-    if gapless:
-        csv_table.without_gaps(file, t_s, heading + 1)
+    # The last rate would hold across a gap.
+    csv_table.without_gaps(file, t_s, heading + 1)
     bad = np.flatnonzero((mbps < 0) | (mbps > MOST_MBPS))
     if len(bad):
         line = csv_table.line_of(file, int(bad[0]), heading + 1)

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ddu.metrics.metric import BinMetric, Need, OnBins
+from ddu.align.run import AlignedRun
+from ddu.flows.observe import ObservedFlow
+from ddu.metrics.distribution import quantiles
+from ddu.metrics.metric import BinMetric, Need, OnBins, SummaryMetric
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Panel
 
 _QLOG = (Need.QLOG,)
+_PERCENTS = {"p50": 50, "p95": 95, "p99": 99}
+_PARTS = ("mean", *_PERCENTS)
 
 
 def _latest(column: str) -> Callable[[OnBins], pd.Series[Any] | Float]:
@@ -35,7 +40,27 @@ def _events(column: str) -> Callable[[OnBins], Float]:
     return count
 
 
-METRICS = (
+def _samples_ms(run: AlignedRun, flows: Sequence[ObservedFlow]) -> dict[str, float | None]:
+    """Return the distribution of the newest RTT sample over the updates of the senders' states."""
+    table = run.tables.get("quic")
+    if table is None or "quic_rtt_ms" not in table:
+        return dict.fromkeys(_PARTS)
+    named = table["flow"].isin([flow.flow.id for flow in flows])
+    updates = table[named & (table["quic_loss_count"] == 0)]
+    values = updates["quic_rtt_ms"].to_numpy(dtype=np.float64, na_value=np.nan)
+    return quantiles(values, **_PERCENTS)
+
+
+METRICS: tuple[BinMetric | SummaryMetric, ...] = (
+    SummaryMetric(
+        "quic_rtt_ms", "newest RTT sample of the QUIC sender, at each update of its state",
+        "RTT (QUIC)",
+        details="qlog: `latest_rtt`, from departure to ACK, with the receiver's delay; mean and "
+        "percentiles over all events `metrics_updated`; absent without a qlog",
+        needs=_QLOG, parts=_PARTS, if_known=True,
+        of_run=lambda view: _samples_ms(view.run, view.flows),
+        of_flow=lambda view: _samples_ms(view.run, [view.flow]),
+    ),
     BinMetric(
         "quic_cwnd_bytes", "congestion window of the QUIC sender, last update before the bin's end",
         "Congestion window (QUIC)", digits=0, details="qlog: `congestion_window`", needs=_QLOG,
