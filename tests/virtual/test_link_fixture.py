@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixture `link` (docs/ci.md) makes of programs that fail, or that transfer little."""
+"""The fixture `link` (docs/ci.md) with programs that fail, or that transfer little."""
 
 from __future__ import annotations
 

@@ -108,9 +108,12 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
             record.finish(status="finished", time=stopped, cost=Cost.so_far().since(began))
     except OSError as error:
         failed = RunFailed(disk.STAGE if disk.is_full(error) else "files", str(error))
+        failed.directory = directory
         _write_failure(record, failed)
         raise failed from error
     except BaseException as error:
+        if isinstance(error, RunFailed):
+            error.directory = directory
         _write_failure(record, error)
         raise
     finally:
