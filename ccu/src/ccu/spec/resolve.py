@@ -279,8 +279,8 @@ def _validated(
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        found = invalid_values(error, Experiment, keys(), _SEE)
-        problems += [_as_typed(one, typed) for one in found]
+        mistakes = invalid_values(error, Experiment, keys(), _SEE)
+        problems += [_as_typed(one, typed) for one in mistakes]
     if problems:
         raise RefusedError(problems)
     return experiment

@@ -18,7 +18,7 @@ import ddu
 from ccu import scenarios
 from ccu.host.processes import ending_text
 from ccu.scenarios import link_config
-from ccu.scenarios.resolve import resolve
+from ccu.scenarios.resolve import resolve_arguments
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds.virtual_time import kernel
 from ccu.testbeds.virtual_time.limit import unfinished
@@ -98,7 +98,7 @@ def run(
     data goes. Raises RefusedError, or ProgramFailed.
     """
     kernel.examine()
-    experiment = resolve({"testbed": TESTBED, "cc": "cubic", **keys})
+    experiment = resolve_arguments({"testbed": TESTBED, "cc": "cubic", **keys})
     folder.mkdir(parents=True)
     scenario = scenarios.locate(experiment.scenario, experiment.seed)
     link_config.write(experiment, scenario, folder)
