@@ -95,7 +95,7 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
             assert one.file
             if now:
                 _check_new_name(name, one.file)
-            control = one.provider.of_file(one.file)
+            control: Control | None = one.provider.of_file(one.file)
         else:
             control = there[name][0] if name in there else None
         _check_control(name, control, now, experiment.key_of_cc(name))
