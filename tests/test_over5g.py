@@ -32,3 +32,20 @@ def test_a_wrong_key_or_value_is_refused_before_anything_is_made(
     with pytest.raises(RefusedError, match=said):
         over5g.run(output=tmp_path / "runs", testbed="virtual", **keys)
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"duration": 5}, "duration: 5 is not a quantity with a unit"),
+        ({"rtt": "-1ms"}, "rtt: '-1ms' is less than 0"),
+        ({"carriers": 17}, "carriers: 17 is not between 1 and 16"),
+        ({"duration": 5, "prb": None}, "duration: 5 is not a quantity with a unit"),
+    ],
+)
+def test_a_problem_names_the_argument_and_not_a_flag(
+    tmp_path: Path, keys: dict[str, object], said: str
+) -> None:
+    with pytest.raises(RefusedError) as refused:
+        over5g.run(output=tmp_path / "runs", testbed="virtual", **keys)
+    assert str(refused.value).startswith(said)

@@ -47,6 +47,17 @@ def test_link_yaml_has_the_links_part_only() -> None:
     assert "changes" not in link_config(resolved(changes=["2s:cc=bbr"]), "a", "b")
 
 
+def test_ecn_needs_a_queue_that_marks_at_some_time() -> None:
+    with pytest.raises(RefusedError, match="a drop-tail queue marks nothing"):
+        resolved(ecn=True, changes=["2s:loss=1%", "3s:aqm=droptail"])
+    experiment = resolved(ecn=True, changes=["2s:loss=1%", "3s:aqm=codel", "5s:aqm=droptail"])
+    assert [one.experiment.ecn for one in experiment.stages] == [True] * 4
+    third, fifth = [one for one in link_config(experiment, "a", "b")["changes"] if "queue" in one]
+    assert third["queue"]["dl"]["aqm"] == {"codel": {"ecn": True}}
+    assert "aqm" not in fifth["queue"]["dl"]
+    assert Experiment.from_record(experiment.record()) == experiment
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

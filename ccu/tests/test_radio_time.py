@@ -15,6 +15,7 @@ from ccu.cli import doctor
 from ccu.cli import main as cli
 from ccu.host.findings import Finding
 from ccu.runs import trial
+from ccu.scenarios.play import experiment
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.radio_clock import HEADER, recorded_factor
 from ddu.console.problems import RefusedError
@@ -113,3 +114,18 @@ def _radio_time(
     assert finding["name"] == "radio time at 24 PRB"
     result: dict[str, object] = finding
     return result
+
+
+def test_a_failed_trial_does_not_name_its_directory_which_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_experiment: object, output: Path, _report: object) -> Path:
+        failed = RunFailed("attach", "UE 1 did not attach")
+        failed.directory = output / "run"
+        raise failed
+
+    monkeypatch.setattr(trial, "run", fail)
+    tried = experiment("static", {"testbed": "rfsim", "cc": "cubic", "prb": 24})
+    with pytest.raises(RunFailed) as failed:
+        trial.radio_time_factor(tried)
+    assert str(failed.value) == "attach: UE 1 did not attach"

@@ -51,8 +51,10 @@ def carry_out(
 def test_a_failed_run_says_what_it_could_not_remove(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(RunFailed):
+    with pytest.raises(RunFailed) as failed:
         carry_out(tmp_path, monkeypatch, fails=True, is_known=False)
+    (directory,) = (tmp_path / "runs").iterdir()
+    assert str(failed.value) == f"gnb: the container gnb ended\nits logs are kept in {directory}"
     assert capsys.readouterr().err == f"ccu: {SENTENCE}; `ccu clean` tries it again\n"
 
 

@@ -92,6 +92,15 @@ def test_rerun_says_identical_or_what_differs_first(kernel: Path, tmp_path: Path
         (("--cc", "cubic", "--cc-param", "dtt=30ms"), "--cc-param: cubic takes no parameters"),
         (("--cc", "reminis", "--cc-param", "dtt=0ms"), "dtt=0ms"),
         (("--cc", "cubic", "--prb", "107"), "107 PRB is not a channel bandwidth"),
+        (("--cc", "cubic", "--loss", "1"), "--loss: 100 % of the packets are lost"),
+        (("--cc", "cubic", "--ul", "--loss", "100%"), "Write less, such as 1% or 0.01"),
+        (("--cc", "cubic", "--change", "5s:cc=vegaz"), "--change: no congestion control 'vegaz'"),
+        (("--cc", "cubic", "--change", "5s:cc=./no.py"), "--change: ./no.py: no such file"),
+        (("--cc", "cubic", "--aqm", "fq_codel"), "Choose one of: droptail, codel, pie"),
+        (("--cc", "cubic", "--change", "5s:aqm=fq"), '--change: unknown value "fq". Choose one'),
+        (("--cc", "cubic", "--carriers", "17"), "--carriers: '17' is not between 1 and 16"),
+        (("--cc", "cubic", "--duration", "0s"), "--duration: '0s' is not more than 0"),
+        (("--cc", "cubic", "--rtt", "-1ms"), "--rtt: '-1ms' is less than 0"),
     ],
 )
 def test_wrong_input_is_refused_before_anything_is_made(
@@ -138,6 +147,28 @@ def test_without_its_kernel_it_is_emulated_and_one_line_says_why(tmp_path: Path)
     assert testbed == "emulated"
     (line,) = said.splitlines()
     assert line.startswith(f"ccu: testbed emulated, not virtual: {nowhere}")
+
+
+def test_a_file_that_is_not_there_is_no_reason_for_another_testbed(
+    kernel: Path, tmp_path: Path
+) -> None:
+    said = command("ccu", "run", "--cc", "./nope.py", "--dry-run", "--output", tmp_path / "out")
+    assert said.returncode == 2
+    assert said.stderr.startswith("ccu: error: --cc: ./nope.py: no such file")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--loss", "100%", "--change", "1s:loss=0"),
+        ("--change", "1s:loss=100%", "--change", "2s:loss=0"),
+    ],
+)
+def test_an_outage_that_ends_is_accepted(
+    kernel: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    said = command("ccu", "run", "--cc", "cubic", *words, "--dry-run", "--output", tmp_path / "o")
+    assert said.returncode == 0, said.stderr
 
 
 def test_a_source_of_the_users_folder_is_found_by_its_name(kernel: Path, tmp_path: Path) -> None:

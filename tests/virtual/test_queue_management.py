@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 from testsupport.runs import Runs
 
+README = Path(__file__).parents[2] / "README.md"
 LINK = ("--cc", "cubic", "--scenario", "constant-100M", "--rtt", "20ms", "--duration", "8s")
 LINK = (*LINK, "--buffer", "1000pkt")
 
@@ -52,3 +57,16 @@ def test_a_step_holds_dctcp_at_its_threshold_and_the_link_is_used(experiments: R
     assert 0.001 < marked < 0.5
     assert late["mac_dl_queue_drop_count"].sum() == 0
     assert experiments.summary(*link)["utilisation_ratio"] > 0.85
+
+
+def test_dctcp_reaches_what_the_readme_says(experiments: Runs) -> None:
+    said = re.search(
+        r"^ccu run (--cc dctcp .*?) *# .*: (\d+) Mbit/s, (\d+) % .*RTT (\d+) ms$",
+        README.read_text(),
+        re.MULTILINE,
+    )
+    assert said
+    summary = experiments.summary(*shlex.split(said[1]))
+    assert round(summary["goodput_bps"] / 1e6) == int(said[2])
+    assert round(summary["utilisation_ratio"] * 100) == int(said[3])
+    assert round(summary["rtt_ms"]["p50"]) == int(said[4])

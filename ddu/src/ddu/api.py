@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.analyze import BIN_NS, analysis_of
+from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput
 from ddu.readers.packets.implementations import Reader
 from ddu.run.manifest import Manifest, read_manifest
@@ -60,6 +61,18 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest: Manifest = read_manifest(path)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path}: {self._headline()}>"
+
+    def _headline(self) -> str:
+        """Return the verdict and goodput as far as they are known: a repr analyses nothing."""
+        from ddu.report import text
+
+        try:
+            return text.headline(read_summary(self.path))
+        except RefusedError:
+            return f"{self.manifest.status}, not analysed"
 
     def analyze(self) -> dict[str, Any]:
         """Analyse the run, again if it was; return its summary. Raises RefusedError."""

@@ -10,7 +10,7 @@ from typing import Any
 import ddu.api
 from ccu.host.root import need_root
 from ccu.runs import run as runs
-from ccu.scenarios.resolve import resolve
+from ccu.scenarios.resolve import resolve_arguments
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ccu.testbeds.choice import choose
@@ -50,8 +50,8 @@ def run(cc: str = "cubic", *, output: Path | str = "runs", **keys: Any) -> Run:
 
 
 def _experiment(written: dict[str, Any]) -> Experiment:
-    choices = choose(written, lambda more: [resolve({**written, **more})])
-    return resolve({**written, **{choice.key: choice.value for choice in choices}})
+    choices = choose(written, lambda more: [resolve_arguments({**written, **more})])
+    return resolve_arguments({**written, **{choice.key: choice.value for choice in choices}})
 
 
 def _silently(_stage: str, _share: float) -> None:

@@ -226,7 +226,7 @@ class PlanTable:
             ("done", lambda plan: plan.status.done, "{:.0f}".format),
             ("left out", lambda plan: sum(plan.status.left_out.values()), "{:.0f}".format),
             ("hours of traffic", lambda plan: plan.traffic_s / 3600, "{:.1f}".format),
-            ("hours here", lambda plan: plan.status.left_s / 3600, "{:.1f}".format),
+            ("hours here", lambda plan: plan.left_s / 3600, "{:.1f}".format),
             ("disk", lambda plan: plan.disk_bytes, disk.amount),
         ]
         table = Table(box=None, show_footer=True)
@@ -244,10 +244,15 @@ def left(seconds: float) -> str:
     """Return a text such as `about 1 h 20 min left`."""
     if seconds == 0:
         return "nothing left"
+    return f"{about(seconds)} left"
+
+
+def about(seconds: float) -> str:
+    """Return a text such as `about 1 h 20 min`."""
     if seconds < 1:
-        return "less than 1 s left"
+        return "less than 1 s"
     minutes = round(seconds / 60)
     if minutes < 1:
-        return f"about {seconds:.0f} s left"
+        return f"about {seconds:.0f} s"
     hours, minutes = divmod(minutes, 60)
-    return f"about {hours} h {minutes} min left" if hours else f"about {minutes} min left"
+    return f"about {hours} h {minutes} min" if hours else f"about {minutes} min"

@@ -9,6 +9,10 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ddu.campaign.definition import Keep
 
+START_S = 4.0
+"""The start of a campaign: its checks, and the processes of runs and of analyses with their
+imports. CPU time beside the runs, of 8 and of 18 on cores with a load of 12, which makes it half
+as long again."""
 # CPU time of `ddu analyze --no-report` without Python's start, fitted to runs of 60 to 300 s; each
 # of them is within 54 % of the fit.
 _ANALYSIS_S = 0.12
@@ -24,12 +28,18 @@ _ROW_BYTES = 700
 def expected_s(experiment: Experiment, keep: Keep) -> float:
     """Return about how long a run takes, and its analysis if it is analysed at once."""
     run_s = driver_of(experiment).expected_s(experiment)
-    if keep == "raw":
-        return run_s
+    return run_s if keep == "raw" else run_s + analysis_s(experiment)
+
+
+def analysis_s(experiment: Experiment) -> float:
+    """Return about how long the analysis of a run takes."""
     packets, duration_s = load(experiment)
-    return (
-        run_s + _ANALYSIS_S + _ANALYSIS_S_PER_SECOND * duration_s + _ANALYSIS_S_PER_PACKET * packets
-    )
+    return _ANALYSIS_S + _ANALYSIS_S_PER_SECOND * duration_s + _ANALYSIS_S_PER_PACKET * packets
+
+
+def slowdown(load: float, at_once: int, cores: int) -> float:
+    """Return how many times as long runs take beside other programs, which use `load` cores."""
+    return max(1.0, (load + at_once) / max(cores, at_once))
 
 
 def kept_bytes(experiment: Experiment, keep: Keep) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ccu.campaigns.estimate import kept_bytes
+from ccu.campaigns.estimate import START_S, analysis_s, kept_bytes
 from ccu.campaigns.runner import Work
 from ccu.campaigns.status import CampaignStatus, status_of
 from ccu.runs import disk_space
@@ -16,6 +16,10 @@ class Plan:
     """The sums over a campaign's runs."""
 
     status: CampaignStatus
+    left_s: float
+    """Estimated time until the end of a campaign that is about to start."""
+    report_s: float
+    """The analysis that is left to the report: of each run that keeps its raw data."""
     traffic_s: float
     """The time of the runs still to do on their own clock: virtual, or real."""
     disk_bytes: float
@@ -31,6 +35,10 @@ def plan_of(work: Work) -> Plan:
     largest = max(map(disk_space.most_bytes, first.values()), default=0)
     return Plan(
         status,
+        status.left_s + START_S if status.left_s else 0.0,
+        sum(row.planned * analysis_s(first[row.point]) for row in status.rows)
+        if keep == "raw"
+        else 0.0,
         sum(row.waiting * first[row.point].duration_s for row in status.rows),
         sum(row.planned * kept_bytes(first[row.point], keep) for row in status.rows),
         0 if keep == "raw" else work.at_once * largest,

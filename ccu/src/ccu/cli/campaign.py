@@ -20,13 +20,14 @@ from ccu.campaigns.cells import cells
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.engines.parallel import Parallel
+from ccu.campaigns.estimate import slowdown
 from ccu.campaigns.folder import Folder, default_path
 from ccu.campaigns.plan import plan_of
 from ccu.campaigns.status import status_of
 from ccu.campaigns.testbed import on_a_testbed
 from ccu.cli.campaign_verify import verify
 from ccu.cli.cluster_options import SCHEDULER, Tls
-from ccu.host import disk, programs
+from ccu.host import cores, disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
 from ccu.testbeds import driver_of
@@ -40,6 +41,8 @@ app = typer.Typer(
     help="Execute, resume and report campaigns: many runs from one file.",
 )
 out = Console()
+_NOTED_SLOWDOWN = 1.5
+"""The slowdown by other programs from which on a plan shows it."""
 
 Files = Annotated[
     list[str], typer.Argument(help="Campaign files, or names of `ccu campaign list`.")
@@ -220,7 +223,14 @@ def _show_plan(work: runner.Work) -> None:
     table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
     table.add_row("runs", display.design(now, campaign.repeats))
     many = "one run" if work.at_once == 1 else f"{work.at_once} runs"
-    table.add_row("time", f"{display.left(now.left_s)} with {many} at a time, {now.done} runs done")
+    table.add_row(
+        "time", f"{display.left(sums.left_s)} with {many} at a time, {now.done} runs done"
+    )
+    if sums.report_s:
+        text = f"{display.about(sums.report_s)} of CPU time by `ccu campaign report`, afterwards"
+        table.add_row("analysis", text)
+    if busy := _busy(work):
+        table.add_row("load", busy)
     passing = f", and up to {disk.amount(sums.passing_bytes)} meanwhile"
     table.add_row(
         "disk",
@@ -234,6 +244,15 @@ def _show_plan(work: runner.Work) -> None:
     out.print(table)
     for sentence in runner.left_out_sentences(now.left_out):
         print(sentence)
+
+
+def _busy(work: runner.Work) -> str:
+    """Return how much longer the runs take while other programs use this machine's cores."""
+    load, here = os.getloadavg()[0], cores.allowed()
+    times = slowdown(load, work.at_once, here)
+    if runner.disturbed_testbeds(work) or times < _NOTED_SLOWDOWN:
+        return ""
+    return f"{load:.0f} on {here} cores: {times:.0f} times as long while other programs use them"
 
 
 @app.command()

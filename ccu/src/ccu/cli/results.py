@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from ccu.spec.errors import RunFailed
 from ddu.cli.results import Ending
 from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import CommandError, RefusedError
@@ -44,6 +45,14 @@ class Results:
             print(json.dumps({"directory": str(run), "report": None, **_as_recorded(content)}))
         else:
             _show_recorded(run, content)
+
+    def show_failure(self, error: RunFailed) -> None:
+        """Print as JSON why a run has no results, where that was asked for; the error itself goes
+        to standard error."""
+        if self.ending.as_json:
+            failure = {"stage": error.stage, "reason": error.reason}
+            directory = str(error.directory) if error.directory else None
+            print(json.dumps({"directory": directory, "report": None, "failure": failure}))
 
 
 def _prepare() -> None:

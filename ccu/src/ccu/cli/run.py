@@ -22,6 +22,7 @@ from ccu.host.root import need_root
 from ccu.runs import run as runs
 from ccu.scenarios.resolve import collect, resolve_written
 from ccu.spec import radio
+from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.spec.keys import flag_of
 from ccu.spec.places import Places, written_at
@@ -128,8 +129,12 @@ def perform(experiment: Experiment, output: Path, dry_run: bool, results: Result
         console.print(sentence, markup=False, highlight=False)
     if experiment.capture and driver.undisturbed:
         results.prepare()
-    with progress.shown(console) as report:
-        directory = runs.run(experiment, output, report)
+    try:
+        with progress.shown(console) as report:
+            directory = runs.run(experiment, output, report)
+    except RunFailed as error:
+        results.show_failure(error)
+        raise
     results.show(directory)
     return directory
 

@@ -95,9 +95,10 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
             assert one.file
             if now:
                 _check_new_name(name, one.file)
-            _check_control(name, one.provider.of_file(one.file), now)
+            control: Control | None = one.provider.of_file(one.file)
         else:
-            _check_control(name, there[name][0] if name in there else None, now)
+            control = there[name][0] if name in there else None
+        _check_control(name, control, now, experiment.key_of_cc(name))
     check_provided(experiment, {name: one for name, (_, one) in there.items()} | of_files)
 
 
@@ -155,11 +156,12 @@ def try_out(experiment: Experiment, kernel: Set[str] | None) -> None:
 
 
 def check_names(experiment: Experiment) -> None:
-    """Raise RefusedError if nobody provides a congestion control, whether it can run now or not."""
-    there = {*_here(), *experiment.cc_files}
+    """Raise RefusedError if nobody provides a congestion control, whether it can run now or not, or
+    if its file is not there."""
+    there = {*_here(), *_of_files(experiment)}
     for name in experiment.servers_ccs:
         if name not in there:
-            raise not_there(name, there)
+            raise not_there(name, there, key=experiment.key_of_cc(name))
 
 
 def _check_parameters_are_taken(experiment: Experiment, takers: Mapping[str, bool]) -> None:
@@ -180,24 +182,24 @@ def _check_parameters_are_taken(experiment: Experiment, takers: Mapping[str, boo
             raise refusal(f"{whose} takes no parameters", "leave it out", key="cc_params")
 
 
-def _check_control(name: str, control: Control | None, now: bool) -> None:
+def _check_control(name: str, control: Control | None, now: bool, key: str) -> None:
     if control and (control.obstacle is None or (control.temporary and not now)):
         return
     ready = sorted(available() if now else available_later())
     if control:
         others = ", ".join(ready)
         rule = f"{name} cannot run here: {control.obstacle}"
-        raise refusal(rule, f"choose one that can: {others}", key="cc")
-    raise not_there(name, ready, "on this machine")
+        raise refusal(rule, f"choose one that can: {others}", key=key)
+    raise not_there(name, ready, "on this machine", key)
 
 
-def not_there(name: str, there: Iterable[str], place: str = "") -> RefusedError:
-    """Return the refusal of a name that nobody provides."""
+def not_there(name: str, there: Iterable[str], place: str = "", key: str = "cc") -> RefusedError:
+    """Return the refusal of a name that nobody provides; `key`: the one that has it."""
     here = [f"./{name}{one.suffix}" for one in _providers() if one.suffix]
     if files_here := [file for file in here if Path(file).is_file()]:
         rule = f"no congestion control {name!r}"
-        return refusal(rule, f"name the file: {' or '.join(files_here)}", key="cc")
-    return RefusedError(unknown("congestion control", name, there, place, where=Where(key="cc")))
+        return refusal(rule, f"name the file: {' or '.join(files_here)}", key=key)
+    return RefusedError(unknown("congestion control", name, there, place, where=Where(key=key)))
 
 
 def in_virtual_time(experiment: Experiment, kernel: Set[str]) -> dict[str, Provided]:
@@ -221,11 +223,17 @@ def sources() -> dict[str, Path]:
 
 def _of_files(experiment: Experiment) -> dict[str, Provided]:
     """Return those of the experiment that are files of the user. Raises RefusedError."""
-    return {name: _of_file(name, written) for name, written in experiment.cc_files.items()}
+    return {
+        name: _of_file(name, written, experiment.key_of_cc(name))
+        for name, written in experiment.cc_files.items()
+    }
 
 
-def _of_file(name: str, written: str) -> Provided:
-    file = cc_files.locate(written)
+def _of_file(name: str, written: str, key: str) -> Provided:
+    try:
+        file = cc_files.locate(written)
+    except RefusedError as error:
+        raise RefusedError(one.at(Where(key=key)) for one in error.problems) from None
     takers = [one for one in _providers() if one.suffix]
     for provider in takers:
         if provider.suffix and file.name.endswith(provider.suffix):

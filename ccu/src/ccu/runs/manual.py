@@ -12,6 +12,7 @@ from ccu.host import resources, testbed_logs
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.host.testbed_logs import LogDirectory
+from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, ManualTestbed, Site, driver_of, drivers
 from ddu.console.problems import refusal
@@ -40,7 +41,9 @@ def up(experiment: Experiment) -> list[str]:
         notes = _manual(experiment).up(site)
         owned.keep()
         return notes
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, RunFailed):
+            error.directory = site.raw
         owned.remove()
         raise
     finally:

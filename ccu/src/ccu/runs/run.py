@@ -24,7 +24,15 @@ from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import Host, Site, Testbed, WholeRun, check_traffic, driver_of
+from ccu.testbeds import (
+    Host,
+    Site,
+    Testbed,
+    WholeRun,
+    check_loss,
+    check_traffic,
+    driver_of,
+)
 from ccu.traffic.flow import Flow
 from ddu.console.machine_errors import FIXES
 from ddu.console.ownership import give_to_sudo_user, make_directory
@@ -57,7 +65,7 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
         checks.append(lambda: disk_space.check(experiment, output))
     if not driver.own_kernel:
         checks.append(lambda: congestion.check(experiment, now=machine))
-    checks.append(lambda: check_traffic(experiment))
+    checks += [lambda: check_loss(experiment), lambda: check_traffic(experiment)]
     if scenario:
         checks.append(partial(driver.check, experiment, scenario))
         checks += [partial(driver.check_machine, experiment)] if machine else []
@@ -108,9 +116,12 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
             record.finish(status="finished", time=stopped, cost=Cost.so_far().since(began))
     except OSError as error:
         failed = RunFailed(disk.STAGE if disk.is_full(error) else "files", str(error))
+        failed.directory = directory
         _write_failure(record, failed)
         raise failed from error
     except BaseException as error:
+        if isinstance(error, RunFailed):
+            error.directory = directory
         _write_failure(record, error)
         raise
     finally:

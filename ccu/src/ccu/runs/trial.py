@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from ccu.runs.run import run
+from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 
@@ -23,4 +24,8 @@ def radio_time_factor(experiment: Experiment) -> float | None:
         return 1.0
     short = experiment.model_copy(update={"duration_s": DURATION_S, "capture": False})
     with tempfile.TemporaryDirectory(prefix="ccu-trial-") as folder:
-        return driver.radio_time_factor(run(short, Path(folder), lambda _stage, _share: None))
+        try:
+            return driver.radio_time_factor(run(short, Path(folder), lambda _stage, _share: None))
+        except RunFailed as error:
+            error.directory = None  # It is gone when somebody reads of it.
+            raise

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from ccu.scenarios import nr_link
 from ccu.scenarios.library import locate, seed_of
 from ccu.spec.experiment import DROP_TAIL, Direction, Experiment
 from ccu.spec.gnb_profile import IDEAL
-from ddu.console.problems import RefusedError, Where, refusal
+from ddu.console.problems import Problem, RefusedError, Where, refusal
 
+_CHOICES = "Choose one of: "
 _DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")
 CORE_DEVICE = "n6"
 
@@ -219,11 +221,18 @@ def _named_by_the_user() -> Iterator[None]:
         yield
     except RefusedError as error:
         raise RefusedError(
-            one.at(Where(key=_set_by(one.where.key or "")))
-            if one.where.file == nr_link.STANDARD_INPUT
-            else one
+            _named(one) if one.where.file == nr_link.STANDARD_INPUT else one
             for one in error.problems
         ) from None
+
+
+def _named(problem: Problem) -> Problem:
+    """Return the problem of a configuration as one of the experiment."""
+    fix = problem.fix
+    if (problem.where.key or "").endswith("aqm"):
+        # A queue without management has no name in link.yaml.
+        fix = fix.replace(_CHOICES, f"{_CHOICES}{DROP_TAIL}, ")
+    return replace(problem, fix=fix, where=Where(key=_set_by(problem.where.key or "")))
 
 
 def _set_by(key: str) -> str | None:

@@ -13,12 +13,23 @@ from ccu.scenarios import radios
 from ccu.spec import resolve as spec
 from ccu.spec.experiment import Experiment
 from ccu.spec.places import Places
+from ccu.spec.radio import one_key_each
 from ddu.console.problems import RefusedError, Where
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     """See `ccu.spec.resolve.resolve`."""
     return spec.resolve(flags, file, _fixed, radios.read)
+
+
+def resolve_arguments(arguments: Mapping[str, Any]) -> Experiment:
+    """Return the experiment of a Python function's arguments, by which problems are named.
+
+    Raises RefusedError.
+    """
+    given = {key: value for key, value in arguments.items() if value is not None}
+    places = {key: Where(key=key) for key in given}
+    return resolve_written(*one_key_each(given, places, radios.read))
 
 
 def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, Where]]:

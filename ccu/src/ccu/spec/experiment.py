@@ -472,7 +472,8 @@ class Experiment(Value):
 
     @model_validator(mode="after")
     def _something_manages_the_queue(self) -> Experiment:
-        if self.ecn and self.aqm == DROP_TAIL:
+        managers = {self.aqm, *(str(one.value) for one in self.changes if one.key == "aqm")}
+        if self.ecn and managers == {DROP_TAIL}:
             raise invalid(
                 "a drop-tail queue marks nothing",
                 "add --aqm (`ccu list aqm`), or leave it out",
@@ -518,8 +519,11 @@ class Experiment(Value):
     def _changed(self, change: Change) -> Experiment:
         """Return the experiment with the value of the change."""
         content = self.model_dump(mode="json")
+        # Whether ECN has a queue that marks is a question to all stages together.
+        ecn = {"ecn": True} if self.ecn else {}
         try:
-            return Experiment.from_record(content | self._changed_fields(change, content))
+            changed = content | self._changed_fields(change, content) | dict.fromkeys(ecn, False)
+            return Experiment.from_record(changed).model_copy(update=ecn)
         except InvalidValue as error:
             problems = error.problems
         except ValidationError as error:
@@ -599,6 +603,10 @@ class Experiment(Value):
     def at(self, seconds: float) -> Experiment:
         """Return the experiment as it is at an instant of the traffic."""
         return [one.experiment for one in self.stages if one.at_s <= seconds][-1]
+
+    def key_of_cc(self, name: str) -> str:
+        """Return the key that gives flows a congestion control: `cc`, or that of a change."""
+        return CC.key if any(plan.cc == name for plan in self.flows) else "changes"
 
     def stages_with(self, name: str) -> tuple[Stage, ...]:
         """Return the stages from the first on in which flows have a congestion control."""

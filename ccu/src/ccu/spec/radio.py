@@ -31,6 +31,8 @@ and the place of each."""
 
 _SLEEP_KEYS = (f"{KEY}.drx", f"{KEY}.rrc")
 
+# nr-link's limit, which it states for the secondary ones alone (TS 38.331 maxNrofServingCells).
+_MOST_CARRIERS = 16
 _LAYERS = re.compile(r"(\d+)(?:/(\d+))?")
 _PATTERN = re.compile(r"[DSU]+")
 
@@ -74,7 +76,10 @@ def read_carriers(text: object) -> object:
     """Return the secondary carriers beside the primary one: all of one kind."""
     match = re.fullmatch(r"\d+", str(text).strip())
     if match is None or int(match[0]) < 1:
-        raise invalid(f"{text!r} is not a number of carriers", "write 1 to 16")
+        raise invalid(f"{text!r} is not a number of carriers", f"write 1 to {_MOST_CARRIERS}")
+    if int(match[0]) > _MOST_CARRIERS:
+        fix = f"use at most {_MOST_CARRIERS} component carriers, the primary one included"
+        raise invalid(f"{text!r} is not between 1 and {_MOST_CARRIERS}", fix)
     return [{"count": int(match[0]) - 1}] if int(match[0]) > 1 else []
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def resolve_written(
                 values[key] = value
             places[key] = place
     try:
-        return _validated(values, problems)
+        return _validated(values, problems, _typed(written, values))
     except RefusedError as error:
         raise RefusedError(
             dict.fromkeys(placed(one, places, elsewhere) for one in error.problems)
@@ -251,13 +252,35 @@ def _ues(values: dict[str, Any]) -> int:
     return ues if 0 < ues <= MOST_UES else 1
 
 
-def _validated(values: dict[str, Any], problems: list[Problem]) -> Experiment:
+def _typed(written: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return the value and the text of each field that was read from a quantity with a unit."""
+    texts = {one.name: written.get(one.key) for one in written_fields(Experiment)}
+    numbers = {name: values.get(name) for name in texts}
+    return {
+        name: (repr(numbers[name]), repr(text))
+        for name, text in texts.items()
+        if isinstance(text, str) and isinstance(numbers[name], (int, float))
+    }
+
+
+def _as_typed(problem: Problem, typed: Mapping[str, tuple[str, str]]) -> Problem:
+    """Return the problem with the text that was written where it names the value: 0s, not 0.0."""
+    value, text = typed.get(problem.where.key or "", ("", ""))
+    if not value or not problem.rule.startswith(f"{value} "):
+        return problem
+    return replace(problem, rule=f"{text}{problem.rule.removeprefix(value)}")
+
+
+def _validated(
+    values: dict[str, Any], problems: list[Problem], typed: Mapping[str, tuple[str, str]]
+) -> Experiment:
     if problems:  # What is missing is reported already.
         values = {"flows": [{"cc": "cubic"}], **values}
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        problems += invalid_values(error, Experiment, keys(), _SEE)
+        mistakes = invalid_values(error, Experiment, keys(), _SEE)
+        problems += [_as_typed(one, typed) for one in mistakes]
     if problems:
         raise RefusedError(problems)
     return experiment

@@ -239,6 +239,19 @@ def drivers() -> dict[str, Driver]:
     return registry.drivers()
 
 
+def check_loss(experiment: Experiment) -> None:
+    """Refuse a path that loses every packet of the traffic, or of what TCP needs back, as long as
+    the run lasts."""
+    ways = set(experiment.directions)
+    if any(experiment.traffic_of(plan).own_ccs is None for plan in experiment.flows):
+        ways = {"dl", "ul"}
+    losses = [stage.experiment.loss for stage in experiment.stages]
+    if lost := sorted(way for way in ways if all(getattr(one, way) == 1 for one in losses)):
+        way = "" if lost == sorted(ways) else f" of {lost[0].upper()}"
+        rule = f"100 % of the packets{way} are lost, so that no flow delivers anything"
+        raise refusal(rule, "write less, such as 1% or 0.01", key="loss")
+
+
 def check_traffic(experiment: Experiment) -> None:
     """Refuse traffic that cannot work, or that the experiment's testbed does not carry."""
     check_traffic_is_carried(experiment)

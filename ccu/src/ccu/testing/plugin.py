@@ -80,10 +80,10 @@ def link(request: pytest.FixtureRequest, tmp_path: Path) -> Link:
         try:
             there = request.path.parent
             ran = session.run(folder, client, server, direction, there, keys)
+            for name, limit in _budgets(request.node).items():
+                _check(name, limit, ran.summary)
         except RefusedError as error:
             pytest.fail(str(error), pytrace=False)
-        for name, limit in _budgets(request.node).items():
-            _check(name, limit, ran.summary)
         return ran
 
     return perform

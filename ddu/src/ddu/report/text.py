@@ -32,12 +32,17 @@ def lines(path: Path, summary: Mapping[str, Any], made: str = REPORT) -> Iterato
     `made`: the file or folder of results to name last, in the run's directory `path`.
     """
     yield from _table(summary["flows"])
-    yield " · ".join([f"verdict: {summary['verdict']}", *_of_run(summary)])
+    yield headline(summary)
     for reason in [*summary["verdict_reasons"], *summary["not_captured"]]:
         yield f"  {reason}"
     yield f"run: {path}"
     yield f"next: {next_step(path)}"
     yield str(path / made)
+
+
+def headline(summary: Mapping[str, Any]) -> str:
+    """Return the verdict and the numbers of the whole run in one line."""
+    return " · ".join([f"verdict: {summary['verdict']}", *_of_run(summary)])
 
 
 def as_json(path: Path, summary: Mapping[str, Any], made: str = REPORT) -> str:

@@ -31,7 +31,8 @@ def check(experiment: Experiment) -> None:
     there = provided(experiment)
     for name in experiment.servers_ccs:
         if name not in there:
-            raise congestion.not_there(name, there, "in virtual time")
+            key = experiment.key_of_cc(name)
+            raise congestion.not_there(name, there, "in virtual time", key)
 
 
 def check_parameters(experiment: Experiment) -> None:

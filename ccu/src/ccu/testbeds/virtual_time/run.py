@@ -15,9 +15,10 @@ from ccu.congestion import InVirtualTime, VirtualReport
 from ccu.host.contain import Rights, contained
 from ccu.scenarios import link_ahead, link_config
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Direction
+from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds import SHARED_CLOCK, Outcome, Site, changes
 from ccu.testbeds.virtual_time import controls, kernel, plan
+from ccu.testbeds.virtual_time.limit import unfinished
 from ccu.traffic import End
 from ccu.traffic.flow import Flow
 
@@ -60,8 +61,13 @@ class Run:
             stage="virtual time",
             lasting=False,
         )
-        site.supervisor.wait_for(program, lambda: program.ended, "ended", _PATIENCE_S)
-        site.supervisor.check()
+        try:
+            site.supervisor.wait_for(program, lambda: program.ended, "ended", _PATIENCE_S)
+            site.supervisor.check()
+        except RunFailed as error:
+            if late := unfinished(error.reason, _fix(site.experiment)):
+                raise RunFailed(error.stage, late) from None
+            raise
 
     def outcome(self, delivered_bytes: Callable[[Direction], int | None]) -> Outcome:
         """Return what it says of itself. Raises RunFailed."""
@@ -85,6 +91,13 @@ class Run:
             summary=summary,
             delivered_bytes=delivered_bytes,
         )
+
+
+def _fix(experiment: Experiment) -> str:
+    """Return how the traffic can end within the time limit that the plan has for it."""
+    if experiment.traffic.most_bytes is not None:
+        return "Give a longer duration (--duration), or a smaller volume"
+    return "Let its programs end with the traffic, or choose a link that carries what they send"
 
 
 def _inside(site: Site, control: congestion.Provided) -> InVirtualTime:
