@@ -23,6 +23,8 @@ _OF_FLOW = (
     "retransmissions_count",
 )  # fmt: skip
 """The numbers of each flow; those that no flow has are left out."""
+_LOST = "lost_in_link_count"
+"""Beside them where a flow is UDP, which sends nothing again."""
 
 
 def lines(path: Path, summary: Mapping[str, Any], made: str = REPORT) -> Iterator[str]:
@@ -79,7 +81,8 @@ def _of_run(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def _table(flows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     listed = largest(flows)
-    names = [name for name in _OF_FLOW if any(_value(flow, name) is not None for flow in listed)]
+    wanted = [*_OF_FLOW, _LOST] if any(flow["cc"] == "udp" for flow in listed) else _OF_FLOW
+    names = [name for name in wanted if any(_value(flow, name) is not None for flow in listed)]
     rows = [["flow", "congestion control", "direction", *map(_title, names)]]
     for flow in listed:
         numbers = [_shown(name, _value(flow, name)) for name in names]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time that a flow of a given volume takes; and the names of the accounts of its bytes."""
+"""A run in its lines: the time of a volume, losses, and the names of the accounts of bytes."""
 
 from __future__ import annotations
 
@@ -70,3 +70,14 @@ def test_no_sentence_names_another_program_than_ran(tmp_path: Path) -> None:
         said += [reason for _, reason in _of_checks(run, checks)]
     assert sum("traffic" in sentence for sentence in said) == 4
     assert not any("iperf3" in sentence for sentence in said)
+
+
+def test_losses_are_shown_of_datagrams_alone(tmp_path: Path) -> None:
+    """TCP sends them again, which its retransmissions show."""
+    summary = summary_of(tmp_path, None)
+    summary["flows"][0] |= {"lost_in_link_count": 77}
+    assert "Lost in the link" not in next(lines(tmp_path, summary))
+    summary["flows"][0] |= {"cc": "udp"}
+    title, row, *_ = lines(tmp_path, summary)
+    assert title.endswith("Lost in the link")
+    assert row.endswith("77 segments")
