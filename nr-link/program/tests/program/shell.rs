@@ -72,15 +72,28 @@ fn shells_that_start_at_the_same_time_get_different_networks() {
     let folder = tempfile::tempdir().unwrap();
     write_traces(folder.path());
     let together = Barrier::new(SHELLS);
+    let here = folder.path().display();
+    // Each stays until all have started, however long a busy machine takes.
+    let command = format!(
+        "echo at $NR_LINK_SERVER; mktemp {here}/started.XXXXXX >/dev/null; until [ -e {here}/all ]; do sleep 0.05; done"
+    );
     let one = || {
         together.wait();
-        output_text(&shell(
-            folder.path(),
-            &["--", "sh", "-c", "echo at $NR_LINK_SERVER; sleep 1"],
-        ))
+        output_text(&shell(folder.path(), &["--", "sh", "-c", &command]))
     };
     let networks: BTreeSet<String> = thread::scope(|scope| {
         let running: Vec<_> = (0..SHELLS).map(|_| scope.spawn(one)).collect();
+        let has_started = |running: &[thread::ScopedJoinHandle<'_, String>]| {
+            let files = fs::read_dir(folder.path()).unwrap();
+            let names = files.map(|file| file.unwrap().file_name());
+            let started = names.filter(|name| name.to_string_lossy().starts_with("started."));
+            // One that has ended has failed, and starts no more.
+            started.count() == SHELLS || running.iter().any(|shell| shell.is_finished())
+        };
+        while !has_started(&running) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        fs::write(folder.path().join("all"), "").unwrap();
         let address = |text: String| {
             text.lines()
                 .find(|line| line.starts_with("at "))

@@ -33,14 +33,14 @@ class RemoteJob:
 
     job: Job
     """Its output is the cell's folder on the client's machine."""
-    taken: tuple[str, ...]
-    """The names of the runs that the folder has."""
     campaign: Campaign
     token: str
     """A file that the client made: a worker that sees it shares the client's storage."""
     software: str
     testbeds: dict[str, int]
     """The number of testbeds of the workers of each machine, by the machine's `machine()`."""
+    taken: tuple[str, ...] = ()
+    """The names of the runs that the job's folder has."""
 
 
 @dataclass(frozen=True)
