@@ -22,7 +22,7 @@ from ccu.testbeds.oai import docker, docker_runtime, doctor, testbed
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
-from ccu.testbeds.oai.stack import Stack, with_its_networks
+from ccu.testbeds.oai.stack import Stack
 from ddu.console.problems import RefusedError
 from testsupport.waiting import until
 
@@ -100,17 +100,16 @@ def test_a_gnb_that_has_ended_is_reported_when_its_log_is_read(
 def test_a_network_that_is_gone_is_explained_by_the_end_of_its_container(
     ended: tuple[Stack, Supervisor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stack, supervisor = ended
+    stack, _ = ended
+    monkeypatch.setattr("ccu.testbeds.oai.stack._FOLLOWER_S", 0)
+    monkeypatch.setattr(Ended, "pid", lambda *_: 1)
+    with pytest.raises(RunFailed, match="is gone: No such device"), stack.in_networks():
+        raise OSError("No such device")
+    monkeypatch.undo()
     for service in ("gnb", "ue1"):
         stack._follow(service, f"{service}.log")
-    with (
-        pytest.raises(RunFailed, match="oai-gnb ended: the gNB dies"),
-        with_its_networks(supervisor),
-    ):
+    with pytest.raises(RunFailed, match="oai-gnb ended: the gNB dies"), stack.in_networks():
         [][0]  # as a look-up of a device that is gone
-    monkeypatch.setattr("ccu.testbeds.oai.stack._FOLLOWER_S", 0)
-    with pytest.raises(RunFailed, match="is gone: No such device"), with_its_networks(supervisor):
-        raise OSError("No such device")
 
 
 def test_ctrl_c_is_the_cause_where_it_ends_the_start_of_containers(

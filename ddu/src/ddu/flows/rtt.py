@@ -76,15 +76,16 @@ def sending_of(
     byte: Int, sent: Segments, resent: tuple[Int, Int]
 ) -> tuple[Int, npt.NDArray[np.bool_]]:
     """Return when each byte was sent, of those sent exactly once, and which bytes these are."""
-    fresh = sent.end > highest_before(sent.end)
+    seq, end, utc_ns = sent.seq, sent.end, sent.utc_ns
+    fresh = end > highest_before(end)
     if not fresh.all():
-        sent = sent.where(fresh)
+        seq, end, utc_ns = seq[fresh], end[fresh], utc_ns[fresh]
     # First transmissions ascend, so the one that holds a byte is the first to end behind it.
-    index = np.searchsorted(sent.end, byte, side="right")
-    known = (index < len(sent)) & ~contains(resent, byte)
+    index = np.searchsorted(end, byte, side="right")
+    known = (index < len(end)) & ~contains(resent, byte)
     # A byte that the capture lacks lies before the packet that ends behind it.
-    known[known] = sent.seq[index[known]] <= byte[known]
-    return sent.utc_ns[index[known]], known
+    known[known] = seq[index[known]] <= byte[known]
+    return utc_ns[index[known]], known
 
 
 def _between(sent_utc_ns: Int, back_utc_ns: Int) -> Samples:

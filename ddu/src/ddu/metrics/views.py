@@ -103,10 +103,10 @@ class RunView:
         have had beside its own are the same resources, so that their capacities have no sum.
         """
         table = self.mac_in_traffic
-        name = f"mac_{direction}_capacity_sdu_bytes"
+        name, prb = f"mac_{direction}_capacity_sdu_bytes", f"mac_{direction}_prb_count"
         if table is None or name not in table:
             return None
-        if table.get(f"mac_{direction}_prb_count", table[name] * np.nan).notna().any():
+        if prb in table and table[prb].notna().any():
             carried = table.groupby("ue")[f"mac_{direction}_sdu_bytes"].sum()
             with_data = carried.index[carried > 0]
             if len(with_data) > 1:

@@ -347,6 +347,16 @@ class Stack:
             self._await_end(self._followers[service])
         self._supervisor.check()
 
+    @contextlib.contextmanager
+    def in_networks(self) -> Iterator[None]:
+        """Work in networks that go with their containers. Raises RunFailed if one does, which then
+        says which container ended."""
+        try:
+            yield
+        except (NetlinkError, OSError, IndexError, StopIteration) as error:
+            self.check_radio(_FOLLOWER_S)
+            raise RunFailed("testbed", f"the network of a container is gone: {error}") from error
+
     def _ended_radio(self) -> list[str]:
         return [service for service in self._radio() if self.runtime.pid(service) is None]
 
@@ -388,20 +398,6 @@ class Stack:
         deadline = time.monotonic() + _FOLLOWER_S
         while not follower.ended and time.monotonic() < deadline:
             time.sleep(_POLL_S)
-
-
-@contextlib.contextmanager
-def with_its_networks(supervisor: Supervisor) -> Iterator[None]:
-    """Work in networks that go with their containers. Raises RunFailed if one does, which then
-    says which container ended."""
-    try:
-        yield
-    except (NetlinkError, OSError, IndexError, StopIteration) as error:
-        deadline = time.monotonic() + _FOLLOWER_S
-        while time.monotonic() < deadline:
-            supervisor.check()
-            time.sleep(_POLL_S)
-        raise RunFailed("testbed", f"the network of a container is gone: {error}") from error
 
 
 def has_interface(pid: int | None, interface: str) -> bool:

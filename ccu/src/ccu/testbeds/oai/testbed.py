@@ -38,7 +38,7 @@ from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.radio_control import RadioControl
 from ccu.testbeds.oai.runtime import Runtime
 from ccu.testbeds.oai.services import server_of
-from ccu.testbeds.oai.stack import UE_INTERFACE, BesideGnb, Stack, with_its_networks
+from ccu.testbeds.oai.stack import UE_INTERFACE, BesideGnb, Stack
 from ccu.testbeds.oai.verdict import real_time_verdict
 from ddu.console.problems import refusal
 
@@ -155,7 +155,7 @@ class OaiTestbed(NamespaceHosts):
             names[host] = stack.namespaces[plan.ue_service(number)]
         super().__init__(names)
         self._problems: list[str] = []
-        with with_its_networks(site.supervisor):
+        with stack.in_networks():
             self.hosts = self._prepare_hosts()
         self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
         self._control: RadioControl | None = None

@@ -20,7 +20,7 @@ from ccu.testbeds.oai.lockstep.radio import SLOTS_FILE, Radio
 from ccu.testbeds.oai.n3 import N3Capture
 from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.services import server_of
-from ccu.testbeds.oai.stack import UE_INTERFACE, Stack, with_its_networks
+from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
 from ccu.testbeds.virtual_time.plan import host_of
 from ccu.testbeds.virtual_time.run import Run
 from ccu.traffic.flow import Flow
@@ -61,7 +61,7 @@ class _Coupled:
 
     def perform(self) -> Outcome:
         stack = self._stack
-        with with_its_networks(self._site.supervisor):
+        with stack.in_networks():
             self._prepare_tunnel()
         self._run.prepare(radio=str(self._radio.path))
         leads = self._radio.hold(stack)
