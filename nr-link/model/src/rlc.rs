@@ -424,8 +424,8 @@ impl<T> Rlc<T> {
                 let over = now.max(missed + t_reassembly);
                 self.retransmissions.push_back((status(over), span));
             }
-            RlcMode::Unacknowledged { t_reassembly } => {
-                self.expiring.push(now.max(missed + t_reassembly), span);
+            RlcMode::Unacknowledged { t_reordering, .. } => {
+                self.expiring.push(now.max(missed + t_reordering), span);
             }
         }
     }
@@ -450,6 +450,14 @@ impl<T> Rlc<T> {
         for gap in self.gaps.drain(..) {
             self.expiring.push(decoded + self.t_reordering, gap);
         }
+        if let RlcMode::Unacknowledged {
+            t_reassembly,
+            t_reordering,
+        } = self.mode
+            && decoded > due + t_reassembly
+        {
+            return self.receive_late(span, due, decoded, due + t_reordering);
+        }
         // A part may be here already: a report may be older than a retransmission by HARQ.
         let parts = match &mut self.reporting {
             Some(reporting) => reporting.receive(span, polls, decoded),
@@ -457,6 +465,29 @@ impl<T> Rlc<T> {
         };
         for part in parts {
             self.take_in(part, due, decoded);
+        }
+    }
+
+    /// Takes in a span that was decoded after t-Reassembly, when the receiver had discarded the other segments of its
+    /// packets (TS 38.322 clause 5.2.2.2.4): PDCP waits for those packets until `reordered`. Whole packets have no sequence
+    /// number in RLC and come at any time.
+    fn receive_late(&mut self, span: Span, due: Nanos, decoded: Nanos, reordered: Nanos) {
+        let mut at = span.start;
+        let segments: Vec<Segment> = self.segments(span).collect();
+        for segment in segments {
+            let part = Span {
+                start: at,
+                end: at + u64::from(segment.bytes),
+            };
+            at = part.end;
+            if segment.is_first() && segment.is_last {
+                self.take_in(part, due, decoded);
+                continue;
+            }
+            if let Some(transit) = &mut self.transit {
+                transit.give_up(part, due, decoded);
+            }
+            self.expiring.push(decoded.max(reordered), part);
         }
     }
 

@@ -5,11 +5,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Direction;
 use crate::radio::SlotKind;
 use crate::radio::overhead::DataSymbols;
 use crate::radio::{Mcs, McsTable};
 use crate::time::Slot;
+use crate::{Direction, Nanos};
 
 /// The behaviour of the gNB that the standard leaves open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -63,6 +63,8 @@ pub struct Gnb {
     pub least_prb: u16,
     /// A UE without a grant for so many slots gets one unasked.
     pub unasked_grant_slots: u64,
+    /// t-Reordering of PDCP.
+    pub t_reordering: Nanos,
     /// Slots between two occasions for a scheduling request.
     pub request_period_slots: u64,
     /// Whether the uplink has the downlink's SINR, where no target for its power is given.
@@ -215,6 +217,7 @@ pub static OAI_2026_W11: Gnb = Gnb {
     special_pusch_symbols: 3,
     pusch_dmrs_symbols: 3,
     least_prb: 5,
+    t_reordering: 100_000_000,
     unasked_grant_slots: 20,
     request_period_slots: 10,
     uplink_as_downlink: true,

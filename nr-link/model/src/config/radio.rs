@@ -166,10 +166,12 @@ pub enum RlcMode {
         /// take no resources.
         polling: Option<Polling>,
     },
-    /// Unacknowledged mode: data that HARQ gave up is lost.
+    /// Unacknowledged mode: data that HARQ gave up is lost, and segments that come after t-Reassembly are.
     Unacknowledged {
-        /// t-Reassembly: how long the receiver waits before it gives up a gap.
+        /// t-Reassembly: how long the receiver waits for the other segments of a packet.
         t_reassembly: Nanos,
+        /// t-Reordering of PDCP: how long it waits for packets before it delivers those after them.
+        t_reordering: Nanos,
     },
 }
 

@@ -92,6 +92,8 @@ pub(super) struct Radio {
     #[serde(default)]
     pub rlc: Rlc,
     #[serde(default)]
+    pub pdcp: Pdcp,
+    #[serde(default)]
     pub uplink: Uplink,
     /// Handover between the cells of the scenario.
     pub handover: Option<RawHandover>,
@@ -295,6 +297,14 @@ impl Default for Rlc {
             polling: None,
         }
     }
+}
+
+/// PDCP (TS 38.323).
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pdcp {
+    /// t-Reordering over RLC in unacknowledged mode, ms. Default: as long as t-Reassembly, or that of the gNB's profile.
+    pub t_reordering_ms: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

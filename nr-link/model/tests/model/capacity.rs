@@ -261,7 +261,10 @@ fn radio_in_the_configuration_has_no_effect_and_may_be_absent() {
     let without = ResolvedConfig::parse(&without, Path::new("link.yaml")).expect("valid");
     assert!(without.radio.is_none());
     let mut um = config(&[]);
-    um.radio.as_mut().expect("there").rlc = RlcMode::Unacknowledged { t_reassembly: 0 };
+    um.radio.as_mut().expect("there").rlc = RlcMode::Unacknowledged {
+        t_reassembly: 0,
+        t_reordering: 0,
+    };
     for config in [config(&[]), um, without.clone()] {
         let mut link: Link<u64> = link(&config, &scenario);
         (0..9).for_each(|number| link.enqueue(DOWN, packet(700, number), 0));

@@ -43,3 +43,53 @@ fn t_reassembly_starts_when_the_block_is_missed_and_not_when_harq_gives_up() {
         assert!((MS / 2..2 * MS).contains(&from_missing), "{after}");
     }
 }
+
+/// Returns when each of 200 packets leaves the buffer's receiver, in unacknowledged mode over a channel on which each
+/// block fails at first and arrives at the second try, 4 ms later; packets that are lost are not among them.
+fn repaired_late(t_reassembly_ms: u64, t_reordering_ms: u64) -> Vec<(u64, Nanos)> {
+    let rlc = format!(
+        "fixed_mcs: 28}}\n  rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}\n  pdcp: {{t_reordering_ms: {t_reordering_ms}}}"
+    );
+    let config = config(&[
+        ("olla: {bler_target: 0.1}}", &rlc),
+        (
+            "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",
+            "duplex: fdd",
+        ),
+        ("dl: {delay_ms: 10.0", "dl: {delay_ms: 0.0"),
+    ]);
+    // MCS 28 needs 19 dB; the second transmission adds 3 dB.
+    let mut link: Link<u64> = link(&config, &flat(17.5));
+    for number in 0..200 {
+        link.enqueue(Port::Core { ue: UeId(0) }, packet(1500, number), 0);
+    }
+    let mut left = Vec::new();
+    for now in (0..300 * MS).step_by(MS as usize / 10) {
+        link.advance(now);
+        left.extend(std::iter::from_fn(|| link.dequeue()).map(|one| (one.packet.payload, now)));
+    }
+    left
+}
+
+#[test]
+fn a_segment_that_comes_after_t_reassembly_is_lost_and_a_whole_packet_is_not() {
+    assert_eq!(repaired_late(15, 15).len(), 200);
+    let left = repaired_late(1, 15);
+    // A block of 106 PRB has some eight packets and a part of two; of two such blocks, at least one packet is lost.
+    assert!((150..198).contains(&left.len()), "{}", left.len());
+    assert!(left.is_sorted());
+}
+
+#[test]
+fn packets_after_a_lost_one_wait_for_t_reordering() {
+    let first_gap = |left: &[(u64, Nanos)]| {
+        let index = (0..).zip(left).find(|(index, (number, _))| index != number);
+        left[index.expect("one is lost").0 as usize].1
+    };
+    let [short, long] = [20, 80].map(|ms| first_gap(&repaired_late(1, ms)));
+    assert!(
+        (59 * MS..61 * MS).contains(&(long - short)),
+        "{short} {long}"
+    );
+    assert!((20 * MS..25 * MS).contains(&short), "{short}");
+}

@@ -63,7 +63,7 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         )?,
         csi_period_slots: raw.csi.period_slots,
         csi_delay_slots,
-        rlc: rlc(raw.rlc)?,
+        rlc: rlc(raw.rlc, raw.pdcp, raw.gnb_profile.habits())?,
         uplink: uplink(raw.uplink, raw.gnb_profile.habits())?,
         gnb_profile: raw.gnb_profile,
         needs_cells: raw.handover.is_some() || raw.neighbour_load.is_some(),
@@ -281,7 +281,7 @@ fn link_adaptation(
     Err(violation.at_key("radio.link_adaptation"))
 }
 
-fn rlc(raw: raw::Rlc) -> Result<RlcMode, Problem> {
+fn rlc(raw: raw::Rlc, pdcp: raw::Pdcp, gnb: Option<&Gnb>) -> Result<RlcMode, Problem> {
     let t_reassembly = nanos("radio.rlc.t_reassembly_ms", raw.t_reassembly_ms)?;
     let polling = raw.polling.map(polling::polling).transpose()?;
     Ok(match raw.mode {
@@ -292,11 +292,25 @@ fn rlc(raw: raw::Rlc) -> Result<RlcMode, Problem> {
             )
             .at_key("radio.rlc.polling"));
         }
+        raw::RlcMode::Am if pdcp.t_reordering_ms.is_some() => {
+            return Err(violation!(
+                "over RLC in acknowledged mode PDCP waits for nothing that RLC does not deliver",
+                "Leave out t_reordering_ms, or write rlc: {{mode: um}}"
+            )
+            .at_key("radio.pdcp.t_reordering_ms"));
+        }
         raw::RlcMode::Am => RlcMode::Acknowledged {
             t_reassembly,
             polling,
         },
-        raw::RlcMode::Um => RlcMode::Unacknowledged { t_reassembly },
+        raw::RlcMode::Um => RlcMode::Unacknowledged {
+            t_reassembly,
+            t_reordering: match (pdcp.t_reordering_ms, gnb) {
+                (Some(ms), _) => nanos("radio.pdcp.t_reordering_ms", ms)?,
+                (None, Some(gnb)) => gnb.t_reordering,
+                (None, None) => t_reassembly,
+            },
+        },
     })
 }
 
