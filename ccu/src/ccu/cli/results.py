@@ -22,6 +22,7 @@ class NotAnalysed(CommandError):  # noqa: N818
 
     def __init__(self, run: Path, error: RefusedError) -> None:
         super().__init__(f"{error}\nthe run was recorded: {run}")
+        self.reason = str(error)
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,21 @@ class Results:
         """Analyse the run and print its results, or what it recorded. Raises NotAnalysed."""
         content = json.loads((run / "run.json").read_text())
         if self.analyse and content.get("captures"):
-            self.ending.show(run, analysed(run))
+            self._show_analysed(run, content)
         elif self.ending.as_json:
-            print(json.dumps({"directory": str(run), "report": None, **_as_recorded(content)}))
+            _print_recorded(run, content)
         else:
             _show_recorded(run, content)
+
+    def _show_analysed(self, run: Path, content: dict[str, Any]) -> None:
+        try:
+            summary = analysed(run)
+        except NotAnalysed as error:
+            if self.ending.as_json:
+                failure = {"stage": "analysis", "reason": error.reason}
+                _print_recorded(run, content, failure=failure)
+            raise
+        self.ending.show(run, summary)
 
     def show_failure(self, error: RunFailed) -> None:
         """Print as JSON why a run has no results, where that was asked for; the error itself goes
@@ -76,8 +87,10 @@ def analysed(run: Path) -> dict[str, Any]:
         gc.enable()
 
 
-def _as_recorded(content: dict[str, Any]) -> dict[str, Any]:
-    return {key: content[key] for key in ("verdict", "verdict_reasons", "flows")}
+def _print_recorded(run: Path, content: dict[str, Any], **more: object) -> None:
+    """Print as JSON what a run without an analysis has."""
+    recorded = {key: content[key] for key in ("verdict", "verdict_reasons", "flows")}
+    print(json.dumps({"directory": str(run), "report": None, **recorded, **more}))
 
 
 def _show_recorded(run: Path, content: dict[str, Any]) -> None:
