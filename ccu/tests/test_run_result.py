@@ -37,6 +37,17 @@ def test_the_next_step_is_one_that_can_be_done(
     assert printed.splitlines()[-1] == f"run: {tmp_path}"
 
 
+def test_a_flow_whose_bytes_came_at_once_has_no_rate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A volume that fits into a packet (quic:volume=1kB) was divided by a time of zero."""
+    flow = _FLOW | {"received_bytes": 1000, "with_drain_s": 0.0}
+    content = {"flows": [flow], "verdict": "valid", "verdict_reasons": [], "captures": []}
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    Results(analyse=False).show(tmp_path)
+    assert "f0  cubic  dl  1.0 kB received" in capsys.readouterr().out
+
+
 def test_a_run_that_cannot_be_analysed_is_json_where_that_was_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from ccu.host import disk
 from ccu.spec.errors import RunFailed
 from ddu.cli.results import Ending
 from ddu.console.ownership import give_to_sudo_user
@@ -93,13 +94,19 @@ def _print_recorded(run: Path, content: dict[str, Any], **more: object) -> None:
     print(json.dumps({"directory": str(run), "report": None, **recorded, **more}))
 
 
+def _received(flow: dict[str, Any]) -> str:
+    # The bytes include those still queued when the traffic ended; so does the time.
+    size_bytes, lasted_s = float(flow["received_bytes"]), float(flow["with_drain_s"])
+    if not lasted_s:  # All came at once.
+        return disk.amount(size_bytes)
+    return f"{size_bytes * 8 / lasted_s / 1e6:.1f} Mbit/s"
+
+
 def _show_recorded(run: Path, content: dict[str, Any]) -> None:
     """Print the bytes that the receivers counted, the verdict, and the run's directory last."""
     for flow in content["flows"]:
-        # The bytes include those still queued when the traffic ended; so does the time.
-        rate_bps = float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
         cc = flow["cc_read_back"] or flow["cc"]
-        counted = f"{rate_bps / 1e6:.1f} Mbit/s received, as the receiver counted it"
+        counted = f"{_received(flow)} received, as the receiver counted it"
         print(f"{flow['id']}  {cc}  {flow['direction']}  {counted}")
     reasons = "; ".join(content["verdict_reasons"])
     print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")
