@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the link could carry: a line in the report only where it is one UE's."""
+"""The line of what the link could carry in the report: only where it is one UE's."""
 
 from __future__ import annotations
 
