@@ -178,6 +178,15 @@ def test_a_stop_rule_takes_the_mean_over_the_flows(tmp_path: Path) -> None:
     assert stopping.metric(tmp_path, "flow.d3_ratio") is None
 
 
+@pytest.mark.parametrize("name", ["quic_rtt_ms.p95", "flow.completion_s", "mobility.recovery_ms"])
+def test_a_number_that_only_some_runs_have_ends_no_campaign(tmp_path: Path, name: str) -> None:
+    """Beside a point over QUIC, the first run over TCP was refused as one without the number."""
+    (tmp_path / "summary.json").write_text(json.dumps({"verdict": "valid", "flows": [{"id": 0}]}))
+    assert stopping.metric(tmp_path, name) is None
+    with pytest.raises(RefusedError, match=r"summary.json has no 'quic_rtt'"):
+        stopping.metric(tmp_path, "quic_rtt")
+
+
 def test_a_directory_without_runs_is_removed(folder: Folder) -> None:
     left(folder, cells(folder.campaign)[0], "run", **KILLED)
     folder.forget()

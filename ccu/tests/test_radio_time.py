@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from ccu import traffic
 from ccu.campaigns import definition, runner
 from ccu.campaigns.folder import Folder
 from ccu.cli import doctor
@@ -16,7 +17,9 @@ from ccu.cli import main as cli
 from ccu.host.findings import Finding
 from ccu.runs import trial
 from ccu.scenarios.play import experiment
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment
 from ccu.testbeds.oai.radio_clock import HEADER, recorded_factor
 from ddu.console.problems import RefusedError
 
@@ -129,3 +132,19 @@ def test_a_failed_trial_does_not_name_its_directory_which_is_gone(
     with pytest.raises(RunFailed) as failed:
         trial.radio_time_factor(tried)
     assert str(failed.value) == "attach: UE 1 did not attach"
+
+
+def test_a_trial_has_all_flows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that starts after 10 s had -5 s left, which iperf3 refuses."""
+    tried: list[Experiment] = []
+
+    def note(experiment: Experiment, output: Path, _report: object) -> Path:
+        tried.append(experiment)
+        raise RunFailed("attach", "enough")
+
+    monkeypatch.setattr(trial, "run", note)
+    flags = {"testbed": "rfsim", "flows": "cubic@0,reno@15", "prb": 24, "duration": "30s"}
+    with pytest.raises(RunFailed):
+        trial.radio_time_factor(resolve(flags))
+    (short,) = tried
+    assert [(one.start_s, one.duration_s) for one in traffic.plan(short)] == [(0, 10), (0, 10)]

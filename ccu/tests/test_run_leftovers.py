@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each run says at its end what it could not remove, whether it failed or finished."""
+"""Each run says at its end what it could not remove, whether it failed or finished, and leaves no
+directory without run.json."""
 
 from __future__ import annotations
 
+import json
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -12,7 +15,7 @@ import pytest
 from ccu.host import resources
 from ccu.runs import run as runs
 from ccu.scenarios.play import experiment
-from ccu.spec.errors import RunFailed
+from ccu.spec.errors import Interrupted, RunFailed
 from ccu.testbeds import Site
 
 
@@ -34,6 +37,7 @@ def carry_out(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool, is_known: bool
 ) -> None:
     def perform(site: Site, record: runs.Manifest, report: runs.Listener) -> None:
+        site.supervisor.check()
         site.resources.register(Stubborn("network"))
         if fails:
             raise RunFailed("gnb", "the container gnb ended")
@@ -67,3 +71,20 @@ def test_a_finished_run_says_what_its_verdict_does_not(
 ) -> None:
     carry_out(tmp_path, monkeypatch, fails=False, is_known=is_known)
     assert (SENTENCE in capsys.readouterr().err) is not is_known
+
+
+def test_a_signal_in_the_first_moment_of_a_directory_leaves_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make_directory(directory: Path) -> None:
+        made(directory)
+        signal.raise_signal(signal.SIGINT)
+
+    made = runs.make_directory
+    monkeypatch.setattr(runs, "make_directory", make_directory)
+    with pytest.raises((Interrupted, KeyboardInterrupt)):
+        carry_out(tmp_path, monkeypatch, fails=False, is_known=True)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert not list((tmp_path / "records").glob("*.json"))
+    (directory,) = (tmp_path / "runs").iterdir()
+    assert json.loads((directory / "run.json").read_text())["status"] == "interrupted"

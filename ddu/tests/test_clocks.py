@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ddu.align.clocks.bounds import Bounds, hull
+from ddu.align.clocks.bounds import Bounds, ack_instants, hull
 from ddu.align.clocks.clock import Clock
 from ddu.align.clocks.estimate import ContradictoryBoundsError, estimate
 from ddu.analyze import analysis_of, clocks_of
 from ddu.api import analyze
 from ddu.errors import UnreadableInput
+from ddu.readers.packets.segments import Acks
 from ddu.readers.recording import read_recording
 from ddu.run.manifest import read_manifest
 from testsupport.synthetic_run import MS, T0, SyntheticRun, steady
@@ -101,6 +102,57 @@ def test_a_stated_offset_is_taken_as_it_is(tmp_path: Path) -> None:
     summary = analysis_of(run.write(tmp_path / "run", **time)).summary
     assert summary["flows"][0]["owd_ms"]["p50"] == pytest.approx(10.0)
     assert "clocks" not in summary["alignment"]
+
+
+def acks(*rows: tuple[int, int, int]) -> Acks:
+    """Return ACKs by instant, number, and distance of the highest SACK block."""
+    utc_ns, number, sacked_bytes = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return Acks(utc_ns, number, sacked_bytes.astype(np.uint32), np.ones(len(rows), dtype=bool))
+
+
+# The first ACK 200 left at 20 and came at 30, its duplicate left at 35 and came at 45.
+FIRST, AGAIN = (20, 200, 0), (35, 200, 9)
+CAME, CAME_AGAIN = (30, 200, 0), (45, 200, 9)
+NEXT, NEXT_CAME = (40, 300, 0), (50, 300, 0)
+
+
+@pytest.mark.parametrize(
+    ("sent", "received", "expected"),
+    [
+        pytest.param([FIRST, AGAIN], [CAME, CAME_AGAIN], [(20, 30)], id="all are there"),
+        pytest.param([AGAIN], [CAME, CAME_AGAIN], [], id="the first not captured"),
+        pytest.param([(35, 200, 0)], [CAME, (45, 200, 0)], [], id="and without SACK"),
+        pytest.param([AGAIN], [CAME], [], id="and the duplicate lost in the network"),
+        pytest.param([FIRST, AGAIN], [CAME_AGAIN], [], id="the first lost in the network"),
+        pytest.param([FIRST], [NEXT_CAME], [(20, 50)], id="a later one"),
+        pytest.param([AGAIN, NEXT], [NEXT_CAME], [(35, 50), (40, 50)], id="after a duplicate"),
+        pytest.param([], [CAME], [], id="nothing captured"),
+    ],
+)
+def test_an_ack_that_arrived_before_its_number_was_captured_sets_no_bound(
+    sent: list[tuple[int, int, int]],
+    received: list[tuple[int, int, int]],
+    expected: list[tuple[int, int]],
+) -> None:
+    left, came = ack_instants(acks(*sent), acks(*received))
+    assert list(zip(left.tolist(), came.tolist(), strict=True)) == expected
+
+
+def test_an_ack_that_one_capture_lost_does_not_move_the_clock(tmp_path: Path) -> None:
+    """Its duplicate, 15 ms later, had left after the ACK arrived: the interval missed the truth."""
+    run = two_ways(jitter_ms=0.1)
+    for second in range(1, 20):
+        number, lost = second * 50 * MSS, (second * 50 - 1) * 20 * MS
+        first = min(
+            at for at, packet in run.receiver.records if at > T0 + lost and len(packet) < 99
+        )
+        run.receiver.records = [one for one in run.receiver.records if one[0] != first]
+        run.ack(first - T0 + 15 * MS, number, 99, first - T0 + 25 * MS)
+    path = run.write(tmp_path / "run", **UNKNOWN)
+    clocks = clocks_of(read_recording(path, read_manifest(path), "native"))
+    true_ns = T0 + MS * np.array([1_000, 10_000, 19_000], dtype=np.int64)
+    error_ns = np.abs(clocks.of("ue").corrected(true_ns) - true_ns)
+    assert (error_ns <= clocks.alignment["clocks"]["uncertainty_ns"]).all()
 
 
 def test_a_day_apart_is_refused_in_words(tmp_path: Path) -> None:

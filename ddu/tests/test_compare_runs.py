@@ -222,6 +222,10 @@ def test_the_traffic_times_are_told_as_they_are() -> None:
     for run in runs:
         run.settings["traffic.volume_bytes"] = 10**6
     assert not mixtures(runs), "the time that a volume takes is a result"
+    for run in runs:
+        run.settings.clear()
+        run.summary["flows"] = [{"volume_bytes": 10**6}]  # quic:volume=1MB
+    assert not mixtures(runs)
 
 
 def test_two_runs_against_one_are_not_one_each() -> None:

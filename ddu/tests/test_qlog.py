@@ -17,7 +17,7 @@ from ddu.errors import UnreadableInput
 from ddu.readers.formats import read_log
 from ddu.readers.qlog import read_qlog, read_quic_logs
 from ddu.report.text import lines
-from testsupport.synthetic_run import T0, steady
+from testsupport.synthetic_run import MS, T0, SyntheticRun, steady, udp
 
 HEADER = {
     "qlog_version": "0.3",
@@ -57,7 +57,7 @@ def write(file: Path, records: list[dict[str, Any]], end: str = "\n") -> Path:
 def test_rows_have_the_state_and_the_losses_of_the_sender(tmp_path: Path) -> None:
     write(tmp_path / "quic/f0-sender.sqlog", SENDER)
     write(tmp_path / "quic/f0-receiver.sqlog", RECEIVER)
-    tables, faults = read_quic_logs(tmp_path, (SimpleNamespace(id="f0"),))  # type: ignore[arg-type]
+    tables, _, faults = read_quic_logs(tmp_path, (SimpleNamespace(id="f0"),))  # type: ignore[arg-type]
     assert faults == []
     rows = tables["quic"].table
     assert list(rows["quic_cwnd_bytes"]) == [12_000, 12_000, 12_000, 6_000]
@@ -67,13 +67,57 @@ def test_rows_have_the_state_and_the_losses_of_the_sender(tmp_path: Path) -> Non
     assert rows["utc_ns"].iloc[-1] == 1_000_032_000_001
 
 
+def of_group(group: str, one: dict[str, Any], kind: str = "1RTT") -> dict[str, Any]:
+    """Return a packet's event as quinn writes it, with the connection's ID of that instant."""
+    one["data"]["header"]["packet_type"] = kind
+    return {**one, "group_id": group}
+
+
+OF_QUINN = {
+    "sender": [
+        HEADER,
+        of_group("a", packet(1, "transport:packet_sent", 0), "initial"),
+        event(1.1, "transport:datagrams_sent", raw=[{"length": 1200}]),
+        of_group("b", packet(30, "transport:packet_received", 0), "handshake"),
+        of_group("b", packet(30, "transport:packet_sent", 1), "initial"),
+        of_group("b", packet(30, "transport:packet_sent", 0)),
+        of_group("c", packet(60, "transport:packet_sent", 0), "initial"),
+        of_group("c", packet(60, "transport:packet_sent", 0), "0RTT"),
+        of_group("d", packet(90, "transport:packet_sent", 1)),
+        of_group("b", packet(91, "transport:packet_sent", 2)),
+        of_group("d", packet(120, "recovery:packet_lost", 0)),
+        of_group("d", packet(121, "recovery:packet_lost", 1)),
+    ],
+    "receiver": [
+        HEADER,
+        event(14, "transport:datagrams_received", raw=[{"length": 1200}]),
+        of_group("e", packet(14, "transport:packet_received", 0), "initial"),
+        of_group("e", packet(44, "transport:packet_received", 0)),
+        of_group("f", packet(74, "transport:packet_received", 0), "initial"),
+        of_group("f", packet(75, "transport:packet_received", 0), "0RTT"),
+        of_group("e", packet(105, "transport:packet_received", 1)),
+    ],
+}
+
+
+def test_a_connection_is_the_same_whatever_its_id_at_each_end(tmp_path: Path) -> None:
+    """No loss was spurious: the sender's IDs are more than the receiver's, and were counted."""
+    for end, records in OF_QUINN.items():
+        write(tmp_path / f"quic/f0-{end}.sqlog", records)
+    flows: Any = (SimpleNamespace(id="f0"),)
+    tables, first_payloads, faults = read_quic_logs(tmp_path, flows)
+    assert faults == []
+    assert list(tables["quic"].table["quic_spurious_loss_count"]) == [1, 0]
+    assert first_payloads["f0"] == (1_000_060_000_000, 1_000_075_000_000)
+
+
 def test_a_record_that_the_end_cuts_off_is_left_out(tmp_path: Path) -> None:
     file = write(tmp_path / "quic/f0-sender.sqlog", SENDER, end="")
     log = read_qlog(file)
     assert len(log.table) == 3
     place = file.read_text().rindex("\x1e")
     assert log.truncated_at == place
-    _, faults = read_quic_logs(tmp_path, (SimpleNamespace(id="f0"),))  # type: ignore[arg-type]
+    _, _, faults = read_quic_logs(tmp_path, (SimpleNamespace(id="f0"),))  # type: ignore[arg-type]
     assert faults == [f"f0-sender.sqlog is cut off at byte {place}."]
 
 
@@ -130,3 +174,39 @@ def test_describe_knows_it(tmp_path: Path) -> None:
     read = read_log(write(tmp_path / "quic/any.sqlog", SENDER))
     assert read is not None
     assert read[0].name == "qlog"
+
+
+@pytest.mark.parametrize(
+    ("counted", "traffic", "expected_s"),
+    [
+        ({}, "quic:bbr+volume=5000B+0rtt", 0.515),
+        ({}, "quic:volume=5000B", 0.515),
+        ({"received_bytes": 4_999}, "quic:volume=5000B", None),
+        ({"with_drain_s": None}, "quic:volume=5000B", None),
+        ({}, "quic:bbr", None),
+    ],
+)
+def test_the_time_of_a_volume_over_quic(
+    tmp_path: Path, counted: dict[str, Any], traffic: str, expected_s: float | None
+) -> None:
+    """The first payload takes 15 ms on the run's clock, and the rest arrives within 500 ms, as the
+    receiver counted."""
+    made, ahead_ns = SyntheticRun(ccs=("quic-bbr",)), 7 * 10**9
+    for number in range(5):
+        packet_at, datagram = T0 + (60 + 100 * number) * MS, udp(*made.ends(0), 1000 + number)
+        made.sender.add(packet_at, datagram)
+        made.receiver.add(packet_at + 15 * MS + ahead_ns, datagram)
+    (flow,) = made.manifest()["flows"]
+    flow |= {"traffic": traffic, "received_bytes": 5_000, "with_drain_s": 0.5} | counted
+    run = made.write(tmp_path / "run", flows=[flow], time={"offset_ns": ahead_ns})
+    for end, records in OF_QUINN.items():
+        start_ms = (T0 + (ahead_ns if end == "receiver" else 0)) / 1e6
+        header = {"trace": {"common_fields": {"reference_time": start_ms}}}
+        write(run / f"raw/quic/f0-{end}.sqlog", [HEADER | header, *records[1:]])
+    analyze(run, report=False)
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary.get("completion_s") == pytest.approx(expected_s)
+    assert summary["flows"][0].get("completion_s") == pytest.approx(expected_s)
+    of_volume = "volume" in traffic
+    assert summary["flows"][0].get("volume_bytes") == (5_000 if of_volume else None)
+    assert (" · 5 kB in 0.515 s" in "\n".join(lines(run, summary))) == bool(expected_s)

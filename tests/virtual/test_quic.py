@@ -86,6 +86,23 @@ def test_what_a_policy_decides_for_quic_is_beside_its_flow(kernel: Path, tmp_pat
         assert set(asked) == {rate_bps}
 
 
+@pytest.mark.parametrize("words", ["streams=2", "0rtt"])
+def test_a_volume_has_the_time_that_it_took(kernel: Path, tmp_path: Path, words: str) -> None:
+    cc = f"quic:cubic+{words}+volume=500kB"
+    made = run(tmp_path / "runs", "--cc", cc, "--duration", "5s")
+    sent, received = (
+        json.loads((made / f"raw/quic/f0-{end}.json").read_text()) for end in ("sender", "receiver")
+    )
+    summary = analyze(made, report=False)
+    assert summary["flows"][0]["volume_bytes"] == received["received_bytes"] == 500_000
+    # Later than the receiver's first payload by the way there, ahead of the last ACK by the way
+    # back: at least 10 ms each.
+    began_s = 0 if sent["zero_rtt"] else sent["handshake_s"]
+    least_s, most_s = received["receiving_s"] + 0.01, sent["sending_s"] - began_s - 0.01
+    assert least_s < summary["completion_s"] < most_s < least_s + 0.05
+    assert summary["completion_s"] == summary["flows"][0]["completion_s"]
+
+
 def test_a_change_of_the_link_changes_nothing_before(kernel: Path, tmp_path: Path) -> None:
     words = ("--cc", "quic:newreno", "--buffer", "30pkt", "--duration", "3s")
     base = run(tmp_path / "base", *words)

@@ -209,6 +209,9 @@ def test_a_program_that_never_ends_is_stopped(virtual: Virtual) -> None:
     run = virtual({"programs": [{"host": "ue", "command": ["sleep", "1000"]}], "limit_s": 5})
     assert run.result.returncode == 1
     assert "these still run: program p0" in run.result.stderr
+    unfinished = {"limit_s": 5.0, "flows": [], "programs": ["p0"]}
+    assert json.loads(run.result.stdout)["unfinished"] == unfinished
+    assert json.loads((run.folder / "virtual.json").read_text())["unfinished"] == unfinished
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def metric(run: Path, name: str) -> float | None:
     run lacks that number or cannot be analysed. Raises RefusedError if the name is unknown.
     """
     from ddu.campaign.metrics import flat, names
-    from ddu.metrics.catalogue import PER_FLOW
+    from ddu.metrics.catalogue import PER_FLOW, is_open, numbers
 
     if not is_analysed(run):
         with Analyst() as analyst:
@@ -38,6 +38,6 @@ def metric(run: Path, name: str) -> float | None:
                 return None
     summary = read_summary(run)
     per_flow = (f"{PER_FLOW}{one}" for flow in summary.get("flows", []) for one in names(flow))
-    if name not in {*names(summary), *per_flow}:
+    if name not in {*names(summary), *per_flow, *numbers()} and not is_open(name):
         raise refusal(f"summary.json has no {name!r}", "see docs/metrics.md", key="stop.metric")
     return flat(summary).get(name)

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from ccu.host import disk
 from ccu.spec.errors import RunFailed
 from ddu.cli.results import Ending
 from ddu.console.ownership import give_to_sudo_user
@@ -22,6 +23,7 @@ class NotAnalysed(CommandError):  # noqa: N818
 
     def __init__(self, run: Path, error: RefusedError) -> None:
         super().__init__(f"{error}\nthe run was recorded: {run}")
+        self.reason = str(error)
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,21 @@ class Results:
         """Analyse the run and print its results, or what it recorded. Raises NotAnalysed."""
         content = json.loads((run / "run.json").read_text())
         if self.analyse and content.get("captures"):
-            self.ending.show(run, analysed(run))
+            self._show_analysed(run, content)
         elif self.ending.as_json:
-            print(json.dumps({"directory": str(run), "report": None, **_as_recorded(content)}))
+            _print_recorded(run, content)
         else:
             _show_recorded(run, content)
+
+    def _show_analysed(self, run: Path, content: dict[str, Any]) -> None:
+        try:
+            summary = analysed(run)
+        except NotAnalysed as error:
+            if self.ending.as_json:
+                failure = {"stage": "analysis", "reason": error.reason}
+                _print_recorded(run, content, failure=failure)
+            raise
+        self.ending.show(run, summary)
 
     def show_failure(self, error: RunFailed) -> None:
         """Print as JSON why a run has no results, where that was asked for; the error itself goes
@@ -76,17 +88,25 @@ def analysed(run: Path) -> dict[str, Any]:
         gc.enable()
 
 
-def _as_recorded(content: dict[str, Any]) -> dict[str, Any]:
-    return {key: content[key] for key in ("verdict", "verdict_reasons", "flows")}
+def _print_recorded(run: Path, content: dict[str, Any], **more: object) -> None:
+    """Print as JSON what a run without an analysis has."""
+    recorded = {key: content[key] for key in ("verdict", "verdict_reasons", "flows")}
+    print(json.dumps({"directory": str(run), "report": None, **recorded, **more}))
+
+
+def _received(flow: dict[str, Any]) -> str:
+    # The bytes include those still queued when the traffic ended; so does the time.
+    size_bytes, lasted_s = float(flow["received_bytes"]), float(flow["with_drain_s"])
+    if not lasted_s:  # All came at once.
+        return disk.amount(size_bytes)
+    return f"{size_bytes * 8 / lasted_s / 1e6:.1f} Mbit/s"
 
 
 def _show_recorded(run: Path, content: dict[str, Any]) -> None:
     """Print the bytes that the receivers counted, the verdict, and the run's directory last."""
     for flow in content["flows"]:
-        # The bytes include those still queued when the traffic ended; so does the time.
-        rate_bps = float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
         cc = flow["cc_read_back"] or flow["cc"]
-        counted = f"{rate_bps / 1e6:.1f} Mbit/s received, as the receiver counted it"
+        counted = f"{_received(flow)} received, as the receiver counted it"
         print(f"{flow['id']}  {cc}  {flow['direction']}  {counted}")
     reasons = "; ".join(content["verdict_reasons"])
     print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")

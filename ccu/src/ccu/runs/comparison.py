@@ -10,6 +10,8 @@ from ddu.console.input_file import read_json
 from ddu.run.integrity import sha256_of
 
 _BLOCK_BYTES = 1 << 20
+_RAW, _LOGS = Path("raw"), Path("raw/logs")
+"""Logs are about the machine's work, not the run."""
 
 
 def first_difference(first: Path, second: Path, ignored: Collection[str]) -> str | None:
@@ -33,14 +35,20 @@ def first_difference(first: Path, second: Path, ignored: Collection[str]) -> str
 
 
 def _names(run: Path) -> set[str]:
-    return {file.name for file in (run / "raw").iterdir() if file.is_file()}
+    """Return the names of the files in raw/, relative to it."""
+    files = (file.relative_to(run) for file in (run / _RAW).rglob("*") if file.is_file())
+    return {str(file.relative_to(_RAW)) for file in files if _LOGS not in file.parents}
 
 
 def _dropped(run: Path) -> dict[str, str]:
     """Return the digests of the files in raw/ that are not kept."""
     kept = read_json(run / "run.json").get("kept") or {}
     files = {Path(one["file"]): one["sha256"] for one in kept.get("dropped", ())}
-    return {file.name: digest for file, digest in files.items() if file.parent == Path("raw")}
+    return {
+        str(file.relative_to(_RAW)): digest
+        for file, digest in files.items()
+        if _RAW in file.parents and _LOGS not in file.parents
+    }
 
 
 def _differs_at(first: Path, second: Path) -> int | None:

@@ -100,15 +100,22 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
     scenario = check(experiment, output)
     try_out(experiment)
     resources.clean()
-    directory, began = _make_directory(experiment, output), Cost.so_far()
-    owned = resources.begin_record(secrets.token_hex(3))
-    owned.register(UnfinishedRun(str(directory.resolve())))
-    record = Manifest(directory, experiment)
-    supervisor = Supervisor(owned, directory / "raw" / "logs")
-    supervisor.watch(partial(disk.watch, directory))
-    site = Site(experiment, scenario, directory / "raw", supervisor, owned)
+    early: list[str] = []
+    with ExitStack() as first:
+        # Noted, as an exception here would leave a directory without run.json.
+        first.enter_context(interruptible(early.append))
+        directory, began = _make_directory(experiment, output), Cost.so_far()
+        owned = resources.begin_record(secrets.token_hex(3))
+        owned.register(UnfinishedRun(str(directory.resolve())))
+        record = Manifest(directory, experiment)
+        supervisor = Supervisor(owned, directory / "raw" / "logs")
+        supervisor.watch(partial(disk.watch, directory))
+        site = Site(experiment, scenario, directory / "raw", supervisor, owned)
+        noting_early = first.pop_all()
     try:
-        with interruptible(supervisor.interrupt):
+        with noting_early, interruptible(supervisor.interrupt):
+            for name in early:
+                supervisor.interrupt(name)
             record.begin(time=_stamped(record, "start_utc_ns"))
             _perform(site, record, report)
             stopped = _stamped(record, "stop_utc_ns")

@@ -22,10 +22,18 @@ def radio_time_factor(experiment: Experiment) -> float | None:
     driver = driver_of(experiment)
     if not driver.radio_time_varies(experiment):
         return 1.0
-    short = experiment.model_copy(update={"duration_s": DURATION_S, "capture": False})
+    short = _short(experiment)
     with tempfile.TemporaryDirectory(prefix="ccu-trial-") as folder:
         try:
             return driver.radio_time_factor(run(short, Path(folder), lambda _stage, _share: None))
         except RunFailed as error:
             error.directory = None  # It is gone when somebody reads of it.
             raise
+
+
+def _short(experiment: Experiment) -> Experiment:
+    """Return the experiment with all of its load at once, as its later flows would start and its
+    changes come when the trial is over."""
+    flows = tuple(one.model_copy(update={"start_s": 0.0}) for one in experiment.flows)
+    update = {"duration_s": DURATION_S, "capture": False, "flows": flows, "changes": ()}
+    return experiment.model_copy(update=update)

@@ -108,7 +108,7 @@ def run(
     output = folder / _OUTPUT
     printed = [output.read_text(errors="replace") if output.exists() else "", ran.stderr]
     if ran.returncode:
-        why = unfinished(ran.stderr, _FIX) or "the run failed"
+        why = unfinished(folder, _FIX) or "the run failed"
         raise ProgramFailed(_said(client, why, printed))
     if failed := _failed(json.loads((folder / "virtual.json").read_text())["programs"]):
         name, code = failed

@@ -20,6 +20,7 @@ from ddu.align.anchoring.traffic import RunTraffic
 from ddu.align.clocks.hosts import HostClocks
 from ddu.readers.logs import LogTable
 from ddu.readers.packets.split import SplitCapture
+from ddu.readers.qlog import FirstPayload
 from ddu.readers.recording import Recording
 from ddu.run.manifest import Flow, Manifest
 
@@ -64,6 +65,8 @@ class AlignedRun:
     """The intervals that both ends report."""
     tables: Mapping[str, pd.DataFrame]
     """Logs that become a table of their own, by its name."""
+    first_payloads: Mapping[str, FirstPayload]
+    """The first packet with payload of each QUIC flow, as its ends logged it."""
     alignment: Mapping[str, Mapping[str, Any]]
     """The anchor of each source: how its times became UTC, and how uncertain they are."""
     faults: tuple[str, ...]
@@ -163,6 +166,7 @@ def aligned_run(
         radio_events=recording.radio_events,
         iperf3=recording.iperf3.table if recording.iperf3 else None,
         tables=tables,
+        first_payloads=_first_payloads(recording, clocks),
         alignment=alignment,
         faults=(
             *recording.faults, *flow_faults, *radio.faults, *sockets.faults, *foreign.values(),
@@ -172,6 +176,20 @@ def aligned_run(
 
 def _trace_source(name: str) -> str:
     return f"cc-{name}"
+
+
+def _first_payloads(recording: Recording, clocks: HostClocks) -> dict[str, FirstPayload]:
+    logged = recording.first_payloads
+    return {
+        flow.id: FirstPayload(
+            *(
+                int(clocks.of(end.host).corrected(np.array([utc_ns]))[0])
+                for end, utc_ns in zip((flow.sender, flow.receiver), logged[flow.id], strict=True)
+            )
+        )
+        for flow in recording.manifest.flows
+        if flow.id in logged
+    }
 
 
 def _radio(recording: Recording, clocks: HostClocks, traffic: RunTraffic) -> Anchored:

@@ -10,8 +10,9 @@ so that mean and interval are about the same number.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -146,12 +147,17 @@ def _mixed(group: Sequence[Compared]) -> Iterator[tuple[str, list[str]]]:
         values = sorted({str(run.summary.get(key)) for run in group})
         if len(values) > 1:
             yield key, values
-    # The time that a volume takes is a result.
-    if any(run.settings.get("traffic.volume_bytes") for run in group):
+    if any(_has_volume(run) for run in group):  # The time that it takes is a result.
         return
     durations = sorted(each for run in group if (each := run.summary.get("duration_s")) is not None)
     if durations and durations[0] < (1 - _DURATIONS_DIFFER) * durations[-1]:
         yield "duration_s", list(dict.fromkeys(f"{each:.4g}" for each in durations))
+
+
+def _has_volume(run: Compared) -> bool:
+    flows: Sequence[Mapping[str, Any]] = run.summary.get("flows") or ()
+    of_run = run.settings.get("traffic.volume_bytes")
+    return bool(of_run) or any(flow.get("volume_bytes") for flow in flows)
 
 
 def alone(runs: Sequence[Compared]) -> list[str]:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from ddu.align.run import AlignedRun
 from ddu.flows.observe import ObservedFlow
+from ddu.metrics.capacity import adding_up
 from ddu.schema.arrays import Float, Int
 
 _Found = TypeVar("_Found")
@@ -96,23 +97,15 @@ class RunView:
         return self.mac[(ends > start) & (self.mac["utc_ns"] < end)]
 
     def capacity_bytes(self, direction: str) -> pd.DataFrame | None:
-        """Return those intervals with the capacity of a direction as `capacity_bytes`: of each UE
-        over a link whose UEs have a capacity each, of the UE with data over a radio.
-
-        None where it is not known, and over a radio where several UEs had data: what each could
-        have had beside its own are the same resources, so that their capacities have no sum.
+        """Return the intervals whose capacities of a direction add up to the link's, with them as
+        `capacity_bytes`; None where that is not known, or there is no sum (ddu.metrics.capacity).
         """
         table = self.mac_in_traffic
-        name, prb = f"mac_{direction}_capacity_sdu_bytes", f"mac_{direction}_prb_count"
+        name = f"mac_{direction}_capacity_sdu_bytes"
         if table is None or name not in table:
             return None
-        if prb in table and table[prb].notna().any():
-            carried = table.groupby("ue")[f"mac_{direction}_sdu_bytes"].sum()
-            with_data = carried.index[carried > 0]
-            if len(with_data) > 1:
-                return None
-            table = table[table["ue"].isin(with_data)]
-        return table.assign(capacity_bytes=table[name].fillna(0))
+        rows = adding_up(table, direction)
+        return None if rows is None else rows.assign(capacity_bytes=rows[name].fillna(0))
 
     def mac_values(self, name: str) -> Float:
         """Return a column of those intervals; empty where there is none."""

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -40,6 +40,25 @@ _GAUGES = {
 _FIRST = ("utc_ns", "flow")
 _Packet = tuple[int, str, int]
 """The connection, from 0, the packet number space, and the packet number."""
+_PAYLOAD = "1RTT"
+"""The packet number space of payload."""
+
+
+class FirstPayload(NamedTuple):
+    """The first packet with payload of a flow's connection, as each end logged it by its clock."""
+
+    sent_utc_ns: int
+    arrived_utc_ns: int
+
+
+class QuicLogs(NamedTuple):
+    """The content of the logs of a run's flows."""
+
+    tables: dict[str, SourceTable]
+    """The table `quic`, with the rows of all senders, if there is any."""
+    first_payloads: dict[str, FirstPayload]
+    """The first payload of each flow whose ends have both logged it."""
+    faults: list[str]
 
 
 @dataclass
@@ -54,7 +73,28 @@ class _Log:
     """Row and packet of each loss."""
     datagrams: dict[str, list[int]] = field(default_factory=dict)
     """Lengths of UDP payloads, by `sent` and `received`."""
+    first_ns: dict[str, dict[int, int]] = field(default_factory=dict)
+    """The first packet that may have payload, by `packet_sent` and `packet_received`, then by
+    connection."""
     truncated_at: int | None = None
+    _connections: dict[object, int] = field(default_factory=dict)
+    """The number of the connection of each `group_id`."""
+
+    def packet(self, data: dict[str, Any], group: object) -> _Packet:
+        """Return the packet of an event. Raises KeyError, TypeError or ValueError."""
+        header = data["header"]
+        kind = str(header["packet_type"])
+        space = _PAYLOAD if kind in ("0RTT", "1RTT") else kind
+        return self._connection(group, kind), space, int(header["packet_number"])
+
+    def _connection(self, group: object, kind: str) -> int:
+        """Return the connection of a group of events. A client has several for one connection:
+        its ID changes when the server has answered. A connection begins with an Initial packet."""
+        if group not in self._connections:
+            newest = max(self._connections.values(), default=-1)
+            begins = kind == "initial" or newest < 0
+            self._connections[group] = newest + begins
+        return self._connections[group]
 
 
 def read_qlog(file: Path) -> LogTable:
@@ -65,9 +105,10 @@ def read_qlog(file: Path) -> LogTable:
     return LogTable(file, "qlog", table_of(log.rows, _FIRST[:1]), "0.3", log.truncated_at)
 
 
-def read_quic_logs(raw: Path, flows: tuple[Flow, ...]) -> tuple[dict[str, SourceTable], list[str]]:
-    """Return the table `quic`, with the rows of all senders, if there is any; and faults."""
+def read_quic_logs(raw: Path, flows: tuple[Flow, ...]) -> QuicLogs:
+    """Read the logs of both ends of all flows that have some."""
     tables, files = [], []
+    first_payloads: dict[str, FirstPayload] = {}
     faults: list[str] = []
     for flow in flows:
         sender, receiver = (
@@ -84,15 +125,18 @@ def read_quic_logs(raw: Path, flows: tuple[Flow, ...]) -> tuple[dict[str, Source
         for file, one in ((sender, log), (receiver, other)):
             if one is not None and one.truncated_at is not None:
                 faults.append(f"{file.name} is cut off at byte {one.truncated_at}.")
+        if first := _first_payload(log, other):
+            first_payloads[flow.id] = first
         if not log.rows:
             faults.append(f"Left out, its columns are null: {sender.name} has no metrics.")
             continue
         files.append(sender.name)
         tables.append(_table(flow.id, log, other))
     if not tables:
-        return {}, faults
+        return QuicLogs({}, first_payloads, faults)
     alignment = {**CLOCK.as_dict(), "file": ", ".join(files), "format": "qlog"}
-    return {TABLE: SourceTable(pd.concat(tables, ignore_index=True), alignment)}, faults
+    table = SourceTable(pd.concat(tables, ignore_index=True), alignment)
+    return QuicLogs({TABLE: table}, first_payloads, faults)
 
 
 def packets_of(file: Path) -> dict[str, int]:
@@ -120,17 +164,23 @@ def _table(flow: str, log: _Log, receiver: _Log | None) -> pd.DataFrame:
     return table
 
 
+def _first_payload(sender: _Log, receiver: _Log | None) -> FirstPayload | None:
+    """Return the first packet with payload of the newest connection: one before it was made for the
+    ticket of 0-RTT. None if one end has none."""
+    sent = sender.first_ns.get("packet_sent")
+    arrived = receiver.first_ns.get("packet_received") if receiver else None
+    return FirstPayload(sent[max(sent)], arrived[max(arrived)]) if sent and arrived else None
+
+
 def _read(file: Path) -> _Log:
     content = content_of(file)
     log = _Log()
     records = _records(file, content, log)
     start_ns = _start_ns(file, next(records, None))
-    connections: dict[object, int] = {}
     for number, event in records:
-        connection = connections.setdefault(event.get("group_id"), len(connections))
         try:
             utc_ns = start_ns + round(float(event["time"]) * 1e6)
-            _take(log, str(event["name"]), event.get("data", {}), utc_ns, connection)
+            _take(log, str(event["name"]), event.get("data", {}), utc_ns, event.get("group_id"))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UnreadableInput(file, f"not an event of qlog ({error})", line=number) from None
     return log
@@ -169,7 +219,7 @@ def _start_ns(file: Path, header: tuple[int, dict[str, Any]] | None) -> int:
     return round(float(common.get("reference_time") or 0) * 1e6)
 
 
-def _take(log: _Log, name: str, data: dict[str, Any], utc_ns: int, connection: int) -> None:
+def _take(log: _Log, name: str, data: dict[str, Any], utc_ns: int, group: object) -> None:
     event = name.partition(":")[2]
     if event == "metrics_updated":
         row: dict[str, object] = {"utc_ns": utc_ns}
@@ -177,24 +227,18 @@ def _take(log: _Log, name: str, data: dict[str, Any], utc_ns: int, connection: i
             if key in _GAUGES:
                 row[_GAUGES[key]] = float(value)
         log.rows.append({**row, "quic_loss_count": 0})
-    elif event == "packet_sent":
-        log.sent.add(_packet(data, connection))
-    elif event == "packet_received":
-        log.received.add(_packet(data, connection))
+    elif event in ("packet_sent", "packet_received"):
+        packet = log.packet(data, group)
+        (log.sent if event == "packet_sent" else log.received).add(packet)
+        if packet[1] == _PAYLOAD:
+            log.first_ns.setdefault(event, {}).setdefault(packet[0], utc_ns)
     elif event == "packet_lost":
-        log.lost.append((len(log.rows), _packet(data, connection)))
+        log.lost.append((len(log.rows), log.packet(data, group)))
         log.rows.append({"utc_ns": utc_ns, "quic_loss_count": 1})
     elif event in ("datagrams_sent", "datagrams_received"):
         lengths = log.datagrams.setdefault(event.removeprefix("datagrams_"), [])
         # aioquic counts the UDP header as well, and says the payload beside it.
         lengths += [int(one.get("payload_length", one["length"])) for one in data["raw"]]
-
-
-def _packet(data: dict[str, Any], connection: int) -> _Packet:
-    header = data["header"]
-    kind = str(header["packet_type"])
-    space = "1RTT" if kind in ("0RTT", "1RTT") else kind
-    return connection, space, int(header["packet_number"])
 
 
 def _recognise(_: Path, content: bytes) -> bool:

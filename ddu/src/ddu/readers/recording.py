@@ -25,7 +25,7 @@ from ddu.readers.nr_link_flows import read_nr_link_flows
 from ddu.readers.packets.connections import Wanted
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.packets.split import SplitCapture
-from ddu.readers.qlog import read_quic_logs
+from ddu.readers.qlog import FirstPayload, read_quic_logs
 from ddu.readers.sockets import read_sockets
 from ddu.readers.table_logs import read_table_logs
 from ddu.run.manifest import CcTrace, Manifest, SocketSamples, Source
@@ -68,6 +68,8 @@ class Recording:
     """The events of the UEs' connections: handovers, radio link failures."""
     tables: Mapping[str, SourceTable]
     """Logs that become a table of their own, by its name."""
+    first_payloads: Mapping[str, FirstPayload]
+    """The first packet with payload of each QUIC flow, by the clocks of its ends."""
     faults: tuple[str, ...]
     """Problems of the files, as sentences; the analysis goes on without what is missing."""
 
@@ -96,8 +98,8 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     cc_traces = files.cc_traces(manifest.cc_traces)
     sockets = tuple(filter(None, map(files.sockets, manifest.sockets)))
     tables, faults = read_table_logs(path / "raw")
-    quic, faults_of_quic = read_quic_logs(path / "raw", tuple(manifest.flows))
-    files.faults += [*faults, *faults_of_quic]
+    quic = read_quic_logs(path / "raw", tuple(manifest.flows))
+    files.faults += [*faults, *quic.faults]
     return Recording(
         path=path,
         manifest=manifest,
@@ -110,7 +112,8 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         delays=files.delays(),
         iperf3=read_nr_link_flows(path / "raw") or read_iperf3_files(path / "raw"),
         radio_events=read_radio_events(path / "raw"),
-        tables={**tables, **quic},
+        tables={**tables, **quic.tables},
+        first_payloads=quic.first_payloads,
         faults=tuple(files.faults),
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ddu.metrics.capacity import ues_with_data
 from ddu.report.delay_parts import delay_parts
 from ddu.report.figure import Figure, Mark, Plot, Series
 from ddu.report.mobility import bands_of, event_marks, unnamed
@@ -43,7 +44,10 @@ def figures(
     aligned = tables["aligned"]
     made = {
         "timeline": timeline(
-            aligned, direction, [*marks, *event_marks(aligned, tables.get("radio_events"))]
+            aligned,
+            direction,
+            [*marks, *event_marks(aligned, tables.get("radio_events"))],
+            tables.get("mac"),
         ),
         "delay-parts": delay_parts(aligned),
         "channel-paths": channel_paths(aligned),
@@ -54,7 +58,12 @@ def figures(
     return {name: figure for name, figure in made.items() if figure.plots}
 
 
-def timeline(aligned: pd.DataFrame, direction: str, marks: Sequence[Mark] = ()) -> Figure:
+def timeline(
+    aligned: pd.DataFrame,
+    direction: str,
+    marks: Sequence[Mark] = (),
+    mac: pd.DataFrame | None = None,
+) -> Figure:
     """Return all columns with a panel under each other (after Hercules, figure 5).
 
     In bins of 200 ms, and in the run's own to switch to; in front of the cells in which the UE was.
@@ -63,6 +72,8 @@ def timeline(aligned: pd.DataFrame, direction: str, marks: Sequence[Mark] = ()) 
     bins_count = len(aligned) // max(aligned["flow"].nunique(), 1)
     drawn, narrow = factors(own_ms, bins_count, aligned["flow"].nunique())
     chosen = panels(aligned, direction)
+    if mac is not None and not _of_one_ue(mac, direction, aligned["t_s"].max()):
+        chosen = [(known, replace(panel, limit="")) for known, panel in chosen]
     bands = bands_of(aligned)
 
     def in_bins(factor: int) -> Figure:
@@ -204,7 +215,7 @@ def _lines(
     aligned: pd.DataFrame, known: Column, panel: Panel, colours: Mapping[str, str], in_legend: bool
 ) -> Iterator[Series]:
     first = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
-    if panel.limit and _is_of_all(aligned, panel.limit):
+    if panel.limit:
         limit = _seconds(first), _values(first, panel.limit)
         yield Series(*limit, MUTED, _LIMIT, "limit", in_legend=in_legend)
     if not panel.per_flow:
@@ -219,9 +230,12 @@ def _lines(
         yield _line(total, known, panel, INK, "total", "solid", in_legend)
 
 
-def _is_of_all(aligned: pd.DataFrame, name: str) -> bool:
-    """Return whether all flows have the same values: each UE has a capacity of its own."""
-    return bool((aligned.groupby("t_s")[name].nunique() <= 1).all())
+def _of_one_ue(mac: pd.DataFrame, direction: str, until_s: float) -> bool:
+    """Return whether one UE had data during the traffic, so that what it could have had is what
+    the link could carry; what several could have had is on bins of each, not of the link."""
+    name = f"mac_{direction}_sdu_bytes"
+    during = mac[mac["t_s"].between(0, until_s)]
+    return name not in mac or len(ues_with_data(during, direction)) <= 1
 
 
 def _line(

@@ -85,6 +85,10 @@ class Flow(_Part):
     control_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
     received_until_utc_ns: int | None = None
     """When the receiver stopped counting, if no control connection shows it."""
+    received_bytes: Annotated[int, Field(ge=0)] | None = None
+    """The payload that the receiver counted, …"""
+    with_drain_s: float | None = None
+    """… from the first of it to the last."""
 
     @property
     def endpoints(self) -> tuple[str, int, str, int] | None:

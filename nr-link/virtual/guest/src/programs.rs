@@ -121,11 +121,10 @@ impl Programs {
         plans.all(|plan| plan.service)
     }
 
-    /// Those that are not over, for messages.
-    pub fn running(&self) -> impl Iterator<Item = String> {
-        self.plans()
-            .filter(|plan| !plan.service)
-            .map(|plan| format!("program {}", plan.name))
+    /// The names of those that are not over.
+    pub fn running(&self) -> impl Iterator<Item = &str> {
+        let plans = self.plans().filter(|plan| !plan.service);
+        plans.map(|plan| plan.name.as_str())
     }
 
     fn plans(&self) -> impl Iterator<Item = &Plan> {

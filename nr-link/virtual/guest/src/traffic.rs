@@ -10,7 +10,7 @@ use nix::libc;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nr_link_virtual_plan::{Report, Run, Transport};
+use nr_link_virtual_plan::{Report, Run, Transport, Unfinished};
 
 use crate::changes::Changes;
 use crate::clock::{self, Nanos, SECOND, nanos};
@@ -75,7 +75,10 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
             break;
         }
         if now >= limit {
-            bail!("{}", late(run, &flows, &programs));
+            let unfinished = unfinished(run, &flows, &programs);
+            let message = late(&unfinished);
+            reports::send(&Report::Unfinished(unfinished))?;
+            bail!("{message}");
         }
         let due = flows.iter().flatten().filter_map(|flow| flow.due());
         let due = due.chain(programs.due());
@@ -104,14 +107,24 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
     Ok(())
 }
 
-fn late(run: &Run, flows: &[Option<Box<dyn Flow>>], programs: &Programs) -> String {
+fn unfinished(run: &Run, flows: &[Option<Box<dyn Flow>>], programs: &Programs) -> Unfinished {
     let flows = run.flows.iter().zip(flows);
     let flows = flows.filter(|(_, flow)| flow.is_some());
-    let flows = flows.map(|(plan, _)| format!("flow {}", plan.id));
-    let still: Vec<String> = flows.chain(programs.running()).collect();
+    Unfinished {
+        limit_s: run.limit_s,
+        flows: flows.map(|(plan, _)| plan.id.clone()).collect(),
+        programs: programs.running().map(str::to_owned).collect(),
+    }
+}
+
+fn late(unfinished: &Unfinished) -> String {
+    let flows = unfinished.flows.iter().map(|id| format!("flow {id}"));
+    let programs = unfinished.programs.iter();
+    let programs = programs.map(|name| format!("program {name}"));
+    let still: Vec<String> = flows.chain(programs).collect();
     format!(
         "after {} s of virtual time these still run: {}. Raise limit_s, or give them less to do.",
-        run.limit_s,
+        unfinished.limit_s,
         still.join(", ")
     )
 }

@@ -63,7 +63,7 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
             }
             Report::TrafficStarted { utc_ns } => started = *utc_ns,
             Report::TrafficStopped { utc_ns } => stopped = *utc_ns,
-            Report::Failed { .. } => {}
+            Report::Unfinished(_) | Report::Failed { .. } => {}
         }
     }
     if !reports.is_empty() {
@@ -93,6 +93,27 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
     }
     write_json(&folder.join("virtual.json"), &account)?;
     Ok(account)
+}
+
+/// Writes into `virtual.json` what a run had not finished at its limit; gives what the file holds. None: it did not fail so.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_unfinished(folder: &Path, ended: &Ended) -> Result<Option<Value>> {
+    let unfinished = ended.reports.iter().find_map(|report| match report {
+        Report::Unfinished(unfinished) => Some(unfinished),
+        _ => None,
+    });
+    let Some(unfinished) = unfinished else {
+        return Ok(None);
+    };
+    let account = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "clock": "virtual",
+        "unfinished": unfinished,
+    });
+    write_json(&folder.join("virtual.json"), &account)?;
+    Ok(Some(account))
 }
 
 fn write_json(path: &Path, value: &Value) -> Result<()> {

@@ -63,7 +63,7 @@ impl Command<'_> {
         let set = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
         set.thread_block().context("signals")?;
         let signals = SignalFd::new(&set).context("signals")?;
-        let ended = kernel::run(&files, &file, &resolved, Some(&signals))?;
+        let ended = kernel::run(&files, &file, &resolved, Some(&signals))?.checked()?;
         if self.keep {
             account::write(self.folder, &resolved.plan.run, &ended)?;
         }

@@ -50,12 +50,27 @@ pub struct Ended {
     pub wall: Duration,
     /// CPU time of the kernel and its processes.
     pub cpu: Duration,
+    /// The reason why it ended before the traffic did, if it did.
+    failure: Option<String>,
+}
+
+impl Ended {
+    /// Gives the outcome of a run whose traffic ended.
+    ///
+    /// # Errors
+    /// The kernel, the guest or a program failed.
+    pub fn checked(self) -> Result<Self> {
+        match self.failure {
+            Some(message) => Err(failed(message)),
+            None => Ok(self),
+        }
+    }
 }
 
 /// Runs the kernel until it ends.
 ///
 /// # Errors
-/// It cannot be started; it, the guest or a program failed; a virtual second took too much CPU; one of `signals` came.
+/// It cannot be started; a virtual second took too much CPU; one of `signals` came.
 pub fn run(
     files: &TestbedFiles,
     file: &PlanFile,
@@ -86,8 +101,8 @@ pub fn run(
     let printed = output.map(|thread| thread.join().unwrap_or_default());
     watched?;
     let reports = passed.reports()?;
-    check(&reports, &printed.concat(), status, file.memory_mb)?;
     Ok(Ended {
+        failure: failure(&reports, &printed.concat(), status, file.memory_mb),
         reports,
         wall: began.elapsed(),
         cpu,
@@ -159,29 +174,33 @@ impl Passed {
     }
 }
 
-/// Checks that all traffic of the run ended.
-fn check(reports: &[Report], printed: &[String], status: ExitStatus, memory_mb: u64) -> Result<()> {
+/// Says why not all traffic of the run ended, unless it did.
+fn failure(
+    reports: &[Report],
+    printed: &[String],
+    status: ExitStatus,
+    memory_mb: u64,
+) -> Option<String> {
     let mut failures = reports.iter().filter_map(|report| match report {
         Report::Failed { reason } => Some(reason),
         _ => None,
     });
     let stopped = |report: &Report| matches!(report, Report::TrafficStopped { .. });
-    let message = if let Some(reason) = failures.next() {
-        reason.clone()
+    if let Some(reason) = failures.next() {
+        Some(reason.clone())
     } else if printed.iter().any(|line| line.contains(OUT_OF_MEMORY)) {
-        format!(
+        Some(format!(
             "memory_mb: the kernel needed more memory than its {memory_mb} MB. Set a higher value in the plan, or send \
              less: fewer flows, smaller buffers."
-        )
+        ))
     } else if !status.success() || !reports.iter().any(stopped) {
-        format!(
+        Some(format!(
             "the kernel ended with {status} before the traffic did. It printed:\n  {}",
             printed.join("\n  ")
-        )
+        ))
     } else {
-        return Ok(());
-    };
-    Err(failed(message))
+        None
+    }
 }
 
 /// The kernel's command and its environment.

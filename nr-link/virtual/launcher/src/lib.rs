@@ -71,6 +71,10 @@ pub fn execute(command: Virtual) -> Result<()> {
             let folder = resolve::output_folder(&file, &plan)?;
             std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
             let ended = kernel::run(&files, &file, &resolved, None)?;
+            if let Some(account) = account::write_unfinished(&folder, &ended)? {
+                print(account)?;
+            }
+            let ended = ended.checked()?;
             print(account::write(&folder, &resolved.plan.run, &ended)?)?;
         }
         Virtual::Check { plan } => {

@@ -258,11 +258,24 @@ pub enum Report {
         /// UTC, nanoseconds since 1970.
         utc_ns: i64,
     },
+    /// The traffic is not over at the run's limit. [`Report::Failed`] follows.
+    Unfinished(Unfinished),
     /// Something failed, and with it the run.
     Failed {
         /// The problem and its fix.
         reason: String,
     },
+}
+
+/// The flows and programs that still run at a run's limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// The limit, in seconds of traffic.
+    pub limit_s: f64,
+    /// Names of the flows.
+    pub flows: Vec<String>,
+    /// Names of the programs.
+    pub programs: Vec<String>,
 }
 
 /// The report of both ends of a flow.

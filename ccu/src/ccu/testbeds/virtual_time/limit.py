@@ -3,18 +3,24 @@
 
 from __future__ import annotations
 
-import re
-
-# nr-link names the key of its plan, which ccu writes and users of ccu do not know.
-_LATE = re.compile(r"after (\S+) s of virtual time these still run: (.+)\. Raise limit_s")
+import json
+from pathlib import Path
 
 
-def unfinished(said: str, fix: str) -> str | None:
-    """Return what nr-link said did not finish in time, with the fix; None if it said no such thing.
+def unfinished(folder: Path, fix: str) -> str | None:
+    """Return what did not finish in time by nr-link's account of the run in `folder`, with the fix;
+    None if it failed for another reason.
 
-    `said`: its standard error. `fix`: what the experiment may change, as an imperative sentence.
+    `fix`: what the experiment may change, as an imperative sentence. nr-link's own names the key of
+    its plan, which users of ccu do not know.
     """
-    if late := _LATE.search(said):
-        limit_s, which = late.groups()
-        return f"after {limit_s} s of virtual time, not finished: {which}. {fix}"
-    return None
+    try:
+        late = json.loads((folder / "virtual.json").read_text()).get("unfinished")
+    except (OSError, ValueError):
+        return None
+    if late is None:
+        return None
+    which = [f"flow {name}" for name in late["flows"]]
+    which += [f"program {name}" for name in late["programs"]]
+    limit = f"after {late['limit_s']:g} s of virtual time"
+    return f"{limit}, not finished: {', '.join(which)}. {fix}"

@@ -65,7 +65,7 @@ class Run:
             site.supervisor.wait_for(program, lambda: program.ended, "ended", _PATIENCE_S)
             site.supervisor.check()
         except RunFailed as error:
-            if late := unfinished(error.reason, _fix(site.experiment)):
+            if late := unfinished(site.raw, _fix(site.experiment)):
                 raise RunFailed(error.stage, late) from None
             raise
 

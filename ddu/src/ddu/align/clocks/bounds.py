@@ -57,14 +57,29 @@ def joined(parts: Iterable[Bounds]) -> Bounds:
 def ack_instants(sent: Acks, received: Acks) -> tuple[Int, Int]:
     """When each ACK that advances was sent, and when one of at least its number arrived.
 
-    That may be a later one, if the first was lost: a bound that is then looser, and still true.
+    That may be a later one, if the first was lost: a bound that is then looser, and still true. One
+    of a higher number left later. One of the same number may have left before, if the capture lost
+    it and has a duplicate: it is taken only if it is like the one that was captured.
     """
-    advances = sent.ack > highest_before(sent.ack)
-    arrives = received.ack > highest_before(received.ack)
-    number = sent.ack[advances]
-    index = np.searchsorted(received.ack[arrives], number, side="left")
-    known = index < int(arrives.sum())
-    return sent.utc_ns[advances][known], received.utc_ns[arrives][index[known]]
+    left = sent.where(sent.ack > highest_before(sent.ack))
+    came = received.where(received.ack > highest_before(received.ack))
+    index = np.searchsorted(came.ack, left.ack, side="left")
+    known = index < len(came)
+    left, index = left.where(known), index[known]
+    # A duplicate reports other blocks: those of what made it be sent (RFC 2018, section 4).
+    like = came.sacked_bytes[index] == left.sacked_bytes
+    like &= _copies(received, left.ack) <= _copies(sent, left.ack)
+    true = like | (came.ack[index] > left.ack)
+    return left.utc_ns[true], came.utc_ns[index[true]]
+
+
+def _copies(acks: Acks, numbers: Int) -> Int:
+    """Return how many of the ACKs have each of the numbers."""
+    ordered = np.sort(acks.ack)
+    copies: Int = np.searchsorted(ordered, numbers, side="right") - np.searchsorted(
+        ordered, numbers, side="left"
+    )
+    return copies
 
 
 def hull(points: npt.NDArray[np.float64], lower: bool) -> Int:

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-
-import numpy as np
 
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.metric import BinMetric, Need, SummaryMetric
+from ddu.metrics.transfer import completion_s, volume_bytes
 from ddu.metrics.views import FlowView, RunView
 from ddu.schema.columns import Panel
 
@@ -33,31 +31,6 @@ def _rate_bps(
     if not all(flow.has_arrivals for flow in flows):
         return None
     return sum(float(size_bytes(flow)) * 8 / run.duration_s for flow in flows)
-
-
-def _volume_bytes(flow: ObservedFlow) -> int | None:
-    """Return the volume that run.json says of the flow's traffic."""
-    traffic = (flow.flow.model_extra or {}).get("traffic")
-    written = re.fullmatch(r"tcp:(\d+)B", traffic) if isinstance(traffic, str) else None
-    return int(written[1]) if written else None
-
-
-def _completed_utc_ns(flow: ObservedFlow) -> int | None:
-    """Return when the flow's volume had arrived in order; None if it has none, or had not."""
-    volume_bytes = _volume_bytes(flow)
-    if volume_bytes is None or not flow.has_arrivals:
-        return None
-    instants, sizes = flow.delivered
-    row = int(np.searchsorted(np.cumsum(sizes, dtype=np.int64), volume_bytes))
-    return int(instants[row]) if row < len(instants) else None
-
-
-def _completion_s(flows: Sequence[ObservedFlow]) -> float | None:
-    ends = [_completed_utc_ns(flow) for flow in flows]
-    known = [end for end in ends if end is not None]
-    if not known or len(known) < len(ends):
-        return None
-    return (max(known) - min(flow.first_utc_ns for flow in flows)) / 1e9
 
 
 def _rate_of_flow(size_bytes: Callable[[ObservedFlow], int]) -> Callable[[FlowView], float]:
@@ -120,17 +93,18 @@ METRICS = (
     ),
     SummaryMetric(
         "volume_bytes", "payload after which the flow ends", "Volume of the flow",
-        details="`tcp:100MB`; absent of flows that end with the run", if_known=True,
-        of_flow=lambda view: _volume_bytes(view.flow), in_report=False,
+        details="`tcp:100MB`, `quic:volume=100MB`; absent of flows that end with the run",
+        if_known=True, of_flow=lambda view: volume_bytes(view.flow), in_report=False,
     ),
     SummaryMetric(
         "completion_s", "time from the first payload packet sent until the volume had arrived",
         "Completion time",
-        details="in order; of the run: of all flows. Absent unless all flows have a volume and "
-        "completed it",
+        details="in order; over QUIC from the first packet that may have payload in the sender's "
+        "qlog, until the receiver had counted it; of the run: of all flows. Absent unless all "
+        "flows have a volume and completed it",
         needs=(Need.ARRIVALS,), if_known=True,
-        of_run=lambda run: _completion_s(run.flows),
-        of_flow=lambda view: _completion_s([view.flow]),
+        of_run=lambda run: completion_s(run.run, run.flows),
+        of_flow=lambda view: completion_s(view.run, [view.flow]),
     ),
     SummaryMetric(
         "throughput_bps", "payload bits received, over the traffic time", "Throughput",
