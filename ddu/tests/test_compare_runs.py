@@ -463,6 +463,8 @@ def test_a_metric_that_no_run_has_is_told_with_those_near_it(tmp_path: Path) -> 
     usual = r"^--metric: no metric 'foo'\. There are throughput_bps, goodput_bps, .* and others "
     with pytest.raises(RefusedError, match=rf"{usual}\(docs/metrics\.md\)$"):
         refuse_unknown(runs, ["foo"])
+    with pytest.raises(RefusedError, match=r"no run here has completion_s\. Compare runs that"):
+        refuse_unknown(runs, ["completion_s"])
 
 
 def test_a_run_that_failed_is_none_to_compare(tmp_path: Path) -> None:
