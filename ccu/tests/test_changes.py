@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from ccu.congestion import catalogue
 from ccu.scenarios.link_config import link_config
 from ccu.scenarios.resolve import resolve_written
 from ccu.spec.experiment import Experiment
@@ -64,7 +65,8 @@ def test_ecn_needs_a_queue_that_marks_at_some_time() -> None:
         ("cc=bbr", "'cc=bbr' is not a change. write TIME:KEY=VALUE"),
         ("20:cc=bbr", "'20' is not a time"),
         ("10s:cc=bbr", "the run is over after 10 s"),
-        ("-1s:cc=bbr", "is not more than 0"),
+        ("-1s:cc=bbr", "-1s is not after the start of the traffic"),
+        ({"at": "0s", "prb": 51}, "0s is not after the start of the traffic"),
         ("5s:mss=500", "mss cannot change during a run. choose one of: cc, cc_params.NAME, prb"),
         ("5s:colour=red", "colour cannot change during a run"),
         ("5s:buffer=much", "5s:buffer=much: 'much' is not a quantity with a unit"),
@@ -81,6 +83,19 @@ def test_a_wrong_change_gets_one_sentence(change: object, said: str) -> None:
     (problem,) = refused.value.problems
     assert said in f"{problem.rule}. {problem.fix}"
     assert problem.where.key == "--change"
+
+
+def test_a_key_gets_one_value_at_an_instant() -> None:
+    with pytest.raises(RefusedError, match="2s:prb=24 and 2s:prb=11: prb gets two values"):
+        resolved(changes=["2s:prb=24", "2s:prb=11"])
+    assert len(resolved(changes=["2s:prb=24", "3s:prb=11"]).changes) == 2
+
+
+def test_a_parameter_that_a_change_sets_is_refused_as_one() -> None:
+    cubic = catalogue.in_virtual_time(resolved(), {"cubic"})
+    with pytest.raises(RefusedError, match="2s: cubic takes no parameters") as refused:
+        catalogue.check_provided(resolved(changes=["2s:cc_params.dtt=1ms"]), cubic, virtual=True)
+    assert refused.value.problems[0].where.key == "changes"
 
 
 def test_a_testbed_that_changes_nothing_says_which_do() -> None:

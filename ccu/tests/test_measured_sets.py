@@ -89,6 +89,9 @@ def test_a_set_without_a_licence_is_refused(tmp_path: Path) -> None:
     ran = CliRunner().invoke(app, ["scenario", "dataset", "seconds-mbps", str(folder), *words])
     assert str(ran.exception).startswith("--license: is missing")
     assert not (tmp_path / "mine").exists()
+    words[words.index("--source") : words.index("--source") + 2] = ["--license", "CC0-1.0"]
+    ran = CliRunner().invoke(app, ["scenario", "dataset", "seconds-mbps", str(folder), *words])
+    assert str(ran.exception).endswith("Write who measured the traces, where and when")
 
 
 @pytest.fixture

@@ -404,6 +404,10 @@ def test_blanks_in_a_header_are_told(tmp_path: Path) -> None:
          {"t_s": [0, 0.5], "rsrp_dbm": [-90, -95], "sinr_db": [12, 8]}),
         ("utc,bps\n2024-05-01 10:00:00.5,1000000\n2024-05-01T10:00:02.5,3000000\n", "capacity",
          {"t_s": [0, 2], "mbps": [1, 3]}),
+        ("time,mbps\n2024-05-01T10:00:00Z,1\n2024-05-01T10:00:02.5Z,3\n", "capacity",
+         {"t_s": [0, 2.5], "mbps": [1, 3]}),
+        ("time,mbps\n2024-05-01T10:00:00+02:00,1\n2024-05-01T09:00:01+01:00,3\n", "capacity",
+         {"t_s": [0, 1], "mbps": [1, 3]}),
     ],
 )  # fmt: skip
 def test_columns_are_known_by_their_names(
@@ -425,6 +429,13 @@ def test_columns_are_known_by_their_names(
         ("t_s,cell\n1,2\n", r":1: has no column of RSRP or a downlink rate"),
         ("t_s,dl_mbps\n1,-2\n", r": dl_mbps is negative"),
         ("t_s,dl_mbps\n1,fast\n", r":2: 'fast' in column 2 is not a number"),
+        ("timestamp_ms,bps\n2000,1\n1000,1\n", r":3: timestamp 1 s comes after 2 s"),
+        ("t_s,dl_mbps\n0,1\n1,2\n5,3\n", r":4: no sample for 4 s, where they are 1 s apart"),
+        ("t_s,dl_mbps,dl_mbps\n0,1,2\n", r":1: 2 columns are named dl_mbps"),
+        (
+            "time,mbps\n2024-05-01T10:00:00Z,1\n2024-05-01T10:00:01,3\n",
+            r":3: '2024-05-01T10:00:01' in column 1 has no zone, unlike the first time",
+        ),
     ],
 )
 def test_a_csv_that_cannot_be_played_is_refused(tmp_path: Path, text: str, rule: str) -> None:

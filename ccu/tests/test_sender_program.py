@@ -95,9 +95,26 @@ def test_what_arrived_is_counted_by_the_port_it_came_from(
     ]
     with file.open("wb") as output:
         writer = dpkt.pcap.Writer(output, linktype=link_type, nano=nano)
-        for one in packets:
-            writer.writepkt(header + bytes(one)[:100])  # as a capture cuts it
-    assert arrived(file, "10.45.0.2", 5201) == {4000: 1300, 4001: 7}
+        for at_s, one in enumerate(packets, 10):
+            writer.writepkt(header + bytes(one)[:100], at_s)  # as a capture cuts it
+    by_port = arrived(file, "10.45.0.2", 5201)
+    assert {port: one.payload_bytes for port, one in by_port.items()} == {4000: 1300, 4001: 7}
+    assert {port: one.lasted_s for port, one in by_port.items()} == {4000: 1, 4001: 0}
+
+
+@pytest.mark.parametrize(("last_s", "counted_s"), [(1, 1), (3, 3), (0, 1)])
+def test_payload_after_the_flows_time_counts_with_the_time_that_it_took(
+    site: Site, last_s: int, counted_s: float
+) -> None:
+    """A program that ignores SIGTERM sends for 2 s more, all of which counted as if in 1 s."""
+    (flow,) = traffic.plan(site.experiment)
+    flow.capture = site.raw / "receiver.pcap"
+    with flow.capture.open("wb") as output:
+        writer = dpkt.pcap.Writer(output, linktype=101)
+        for at_s in (0, last_s):
+            writer.writepkt(bytes(packet(4000, 5201, 1000, address="127.0.0.3")), 1000 + at_s)
+    PROGRAM.read_result(flow, Loopback(), site.raw)
+    assert (flow.counted_bytes, flow.counted_s) == (2000, counted_s)
 
 
 def test_a_capture_without_it_names_the_program(site: Site) -> None:

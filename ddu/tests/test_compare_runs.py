@@ -194,6 +194,19 @@ def varied(directory: Path, cc: str, seed: int, **changes: object) -> Path:
     return run.write(directory / f"{cc}-{seed}", **changes)
 
 
+def test_a_pair_that_parts_names_later_changes_of_it_too() -> None:
+    """The page called the difference the effect of the first one alone."""
+    base, changed = made("cubic", 10e6, 1), made("cubic", 10e6, 2)
+    base.summary["changes"] = [{"t_s": 9.0, "at_s": 9.0, "change": "rtt=40ms"}]
+    changed.summary["changes"] = [
+        {"t_s": at_s, "at_s": at_s, "change": change}
+        for at_s, change in ((2.0, "prb=24"), (3.0, "cc=bbr"))
+    ]
+    (parted,) = partings([base, changed]).values()
+    assert parted.text == "prb=24"
+    assert parted.later == ("cc=bbr from 3.000 s on", "not rtt=40ms from 9.000 s on")
+
+
 def test_the_mean_after_a_change_ends_with_the_traffic() -> None:
     """The last bin, of which the traffic fills a part, was a tenth of the second's mean."""
     base, changed = made("cubic", 10e6, 1), made("cubic", 10e6, 2)
@@ -454,6 +467,8 @@ def test_a_metric_that_no_run_has_is_told_with_those_near_it(tmp_path: Path) -> 
     usual = r"^--metric: no metric 'foo'\. There are throughput_bps, goodput_bps, .* and others "
     with pytest.raises(RefusedError, match=rf"{usual}\(docs/metrics\.md\)$"):
         refuse_unknown(runs, ["foo"])
+    with pytest.raises(RefusedError, match=r"no run here has completion_s\. Compare runs that"):
+        refuse_unknown(runs, ["completion_s"])
 
 
 def test_a_run_that_failed_is_none_to_compare(tmp_path: Path) -> None:

@@ -23,6 +23,14 @@ def test_further_lines_of_a_message_are_indented() -> None:
     assert error_text("ccu", message) == "ccu: error: one. Fix it\n    two\n  three"
 
 
+def test_a_terminal_obeys_nothing_in_a_message() -> None:
+    """A sender program's last lines are in the message; they may be anything."""
+    message = "failed: \x1b[31mred\x1b[0m \x1b]0;title\x07\b\x9b2J \u202e naïve\tend"
+    assert error_text("ccu", message) == (
+        r"ccu: error: failed: red \x1b]0;title\x07\x08\x9b2J \u202e" + " naïve\tend"
+    )
+
+
 @pytest.mark.parametrize(
     ("args", "first"),
     [

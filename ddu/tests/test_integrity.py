@@ -136,6 +136,13 @@ def test_the_analysis_of_changed_raw_data_is_refused(run: Path) -> None:
     assert (run / "summary.json").read_bytes() == before
 
 
+def test_a_run_that_was_interrupted_says_so_once(tmp_path: Path) -> None:
+    why = {"stage": "interrupted", "reason": "interrupted by SIGTERM"}
+    run = steady().write(tmp_path / "run", status="interrupted", failure=why)
+    _, (checked,) = verified(run)
+    assert (checked["outcome"], checked["remarks"][0]) == ("unfinished", "interrupted by SIGTERM")
+
+
 def test_a_run_without_digests_is_neither_whole_nor_broken(tmp_path: Path) -> None:
     old = steady().write(tmp_path / "old")
     analyze(old, report=False)

@@ -485,6 +485,11 @@ def test_a_wrong_claim_is_refused(tmp_path: Path, old: str, new: str, printed: s
     assert "paper.yaml" in str(refused.value)
 
 
+def test_a_folder_without_claims_names_the_option(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"has no claims\. Go to a checkout .* --campaigns"):
+        read_papers(tmp_path)
+
+
 def test_a_column_that_a_run_lacks_is_nonumber_of(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     table = pd.DataFrame({"t_s": [0.0], "flow": ["f0"], "tcp_rtt_ms": [30.0]})

@@ -72,12 +72,13 @@ def test_no_sentence_names_another_program_than_ran(tmp_path: Path) -> None:
     assert not any("iperf3" in sentence for sentence in said)
 
 
-def test_losses_are_shown_of_datagrams_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cc", ["udp", "udp_aimd", "quic-cubic"])
+def test_losses_are_shown_of_datagrams_alone(tmp_path: Path, cc: str) -> None:
     """TCP sends them again, which its retransmissions show."""
     summary = summary_of(tmp_path, None)
     summary["flows"][0] |= {"lost_in_link_count": 77}
     assert "Lost in the link" not in next(lines(tmp_path, summary))
-    summary["flows"][0] |= {"cc": "udp"}
+    summary["flows"][0] |= {"cc": cc, "retransmissions_count": None}
     title, row, *_ = lines(tmp_path, summary)
     assert title.endswith("Lost in the link")
     assert row.endswith("77 segments")

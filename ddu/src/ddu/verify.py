@@ -85,10 +85,18 @@ def _run(path: Path) -> Verified:
     if problems:
         return Verified(path, "broken", tuple(problems), tuple(remarks), count)
     if manifest.status != "finished":
-        failure = manifest.failure
-        why = f": {failure.stage}: {failure.reason}" if failure else ""
-        return Verified(path, "unfinished", (), (f"{manifest.status}{why}", *remarks), count)
+        return Verified(path, "unfinished", (), (_unfinished(manifest), *remarks), count)
     return Verified(path, "unknown" if remarks else "whole", (), tuple(remarks), count)
+
+
+def _unfinished(manifest: Manifest) -> str:
+    """Return how far the run came, and why no further."""
+    failure = manifest.failure
+    if failure is None:
+        return manifest.status
+    if failure.stage == manifest.status:  # `interrupted`, whose reason says by which signal
+        return failure.reason
+    return f"{manifest.status}: {failure.stage}: {failure.reason}"
 
 
 def _check_results(

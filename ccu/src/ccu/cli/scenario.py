@@ -25,6 +25,13 @@ app = typer.Typer(
 out = Console()
 
 UNKNOWN = "LicenseRef-unknown"
+_ABOUT_A_SET = {
+    "--name": "give the set a name",
+    "--license": f"name it by SPDX ({UNKNOWN} where nobody states one)",
+    "--source": "write who measured the traces, where and when",
+    "--get": "give the address where they can be had",
+}
+"""The fix for each flag that is missing."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 Scenario = Annotated[
     str, typer.Argument(help="Scenario: a name of `ccu list scenarios`, or a file.")
@@ -205,11 +212,9 @@ def dataset(
         raise RefusedError(unknown("set or format", form, [*sets.known(), *FORMATS]))
     else:
         if missing := [flag for flag, value in given.items() if not value]:
-            fix = f"name it ({UNKNOWN} where nobody states a licence)"
-            raise RefusedError(
-                Problem("is missing: a set says whose its traces are", fix, Where(key=flag))
-                for flag in missing
-            )
+            rule = "is missing: a set says whose its traces are"
+            fixes = ((flag, _ABOUT_A_SET[flag]) for flag in missing)
+            raise RefusedError(Problem(rule, fix, Where(key=flag)) for flag, fix in fixes)
         if not _NAME.fullmatch(name or ""):
             raise refusal(f"{name!r} is not a name", "use letters, digits, hyphens", key="--name")
         target = (output or Path()) / str(name)

@@ -19,7 +19,7 @@ from ccu.host.setup import Setup
 from ccu.host.supervisor import Supervisor
 from ccu.spec.experiment import Experiment
 from ddu.console.extensions import extensions, incomplete
-from ddu.console.problems import RefusedError, Where, refusal
+from ddu.console.problems import Problem, RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 
 _GROUP = "ccu.congestion"
@@ -110,10 +110,19 @@ def check_provided(
     chosen = {name: there[name] for name in experiment.servers_ccs}
     takers = {name: one.provider.takes_parameters for name, one in chosen.items()}
     for stage in experiment.stages:
-        _check_parameters_are_taken(stage.experiment, takers)
-        for name, one in chosen.items():
-            parameters = stage.experiment.cc_params_of(name) if takers[name] else {}
-            one.check(parameters, virtual=virtual)
+        try:
+            _check_parameters_are_taken(stage.experiment, takers)
+            for name, one in chosen.items():
+                parameters = stage.experiment.cc_params_of(name) if takers[name] else {}
+                one.check(parameters, virtual=virtual)
+        except RefusedError as error:
+            if not stage.at_s:
+                raise
+            # The experiment as it begins was taken, so that it is what changes.
+            at = Where(key="changes")
+            raise RefusedError(
+                Problem(f"{stage.at_s:g}s: {one.rule}", one.fix, at) for one in error.problems
+            ) from None
     for name, changed in changed_parameters(experiment):
         if takers[name] and not chosen[name].provider.changes_parameters:
             rule = f"{changed.at_s:g}s: the parameters of {name} are fixed when it is loaded"

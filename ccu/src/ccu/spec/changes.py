@@ -68,6 +68,10 @@ def _of_mapping(written: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _at_s(written: object) -> float:
     try:
-        return units.seconds(written)
+        at_s = units.seconds(written)
     except InvalidValue:
         raise invalid(f"{written!r} is not a time", _FORM) from None
+    if at_s <= 0:
+        rule = f"{written} is not after the start of the traffic"
+        raise invalid(rule, "write a time above 0, or give the experiment the value itself")
+    return at_s

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from functools import partial
+from itertools import combinations
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
@@ -501,6 +502,10 @@ class Experiment(Value):
             if change.at_s >= self.duration_s:
                 rule = f"{change}: the run is over after {self.duration_s:g} s"
                 raise invalid(rule, "change it earlier or run longer", key="changes")
+        for one, other in combinations(self.changes, 2):
+            if (one.at_s, one.key) == (other.at_s, other.key):
+                rule = f"{one} and {other}: {one.key} gets two values at one instant"
+                raise invalid(rule, "keep one of them", key="changes")
         _ = self.stages
         return self
 

@@ -31,6 +31,9 @@ class Parting:
     t_s: float
     text: str
     """The change, as it was written."""
+    later: tuple[str, ...] = ()
+    """Further changes that only one of them has, with their instants: they are in the difference,
+    too."""
 
     @property
     def same_before(self) -> bool:
@@ -80,7 +83,12 @@ def _parting(base: Compared, changed: Compared) -> Parting | None:
     texts = [text for at_s, text in more if at_s == t_s and (at_s, text) not in own]
     others = [text for at_s, text in own if at_s == t_s and (at_s, text) not in more]
     text = ", ".join(texts) + (f" (not {', '.join(others)})" if others else "")
-    return Parting(base, changed, t_s, text or f"without {', '.join(others)}")
+    after = [
+        f"{'' if (at_s, name) in more else 'not '}{name} from {at_s:.3f} s on"
+        for at_s, name in sorted(unshared)
+        if at_s > t_s
+    ]
+    return Parting(base, changed, t_s, text or f"without {', '.join(others)}", tuple(after))
 
 
 def _sends_until_s(run: Compared) -> float:
@@ -128,6 +136,7 @@ def described(parting: Parting) -> dict[str, Any]:
         "changed": parting.changed.path.resolve().name,
         "t_s": parting.t_s,
         "text": parting.text,
+        "later": parting.later,
         "same": parting.same_before,
         "rows": table(parting),
     }

@@ -22,6 +22,7 @@ from ddu.campaign.metrics import names, value
 from ddu.compare.load import Compared
 from ddu.console.problems import Problem, RefusedError, Where
 from ddu.console.suggestions import near, unknown
+from ddu.metrics.catalogue import numbers
 from ddu.schema.arrays import Float
 from ddu.statistics import Interval
 
@@ -68,7 +69,11 @@ def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
 
 
 def _unknown(name: str, there: set[str], key: Where) -> Problem:
-    """Return the problem with the names near it; else with those that most people want."""
+    """Return the problem with the names near it; else with those that most people want. A metric
+    that other runs have is none that is misspelt."""
+    if name in numbers():
+        fix = "compare runs that have it, or leave it out (docs/metrics.md says which do)"
+        return Problem(f"no run here has {name}", fix, key)
     if near(name, there):
         return unknown("metric", name, there, "docs/metrics.md", key)
     usual = ", ".join(metric for metric in METRICS if metric in there)

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import typer
 
+from ddu.console.colours import uncoloured, visible
 from ddu.console.machine_errors import FIXES
 from ddu.console.problems import CommandError, Problem, Where
 
@@ -18,8 +19,11 @@ _INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 
 
 def error_text(program: str, message: str) -> str:
-    """Return `program: error: message`, with further lines of the message indented."""
-    first, *more = message.splitlines() or [""]
+    """Return `program: error: message`, with further lines of the message indented.
+
+    What programs have printed is without its colours, and other control characters are visible.
+    """
+    first, *more = map(visible, uncoloured(message).splitlines() or [""])
     return "\n".join([f"{program}: error: {first}", *(f"  {line}" for line in more)])
 
 

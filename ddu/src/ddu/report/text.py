@@ -24,7 +24,8 @@ _OF_FLOW = (
 )  # fmt: skip
 """The numbers of each flow; those that no flow has are left out."""
 _LOST = "lost_in_link_count"
-"""Beside them where a flow is UDP, which sends nothing again."""
+"""Beside them where a flow is not TCP: UDP, a sender program, QUIC. Of what these send again the
+captures show nothing."""
 
 
 def lines(path: Path, summary: Mapping[str, Any], made: str = REPORT) -> Iterator[str]:
@@ -81,7 +82,8 @@ def _of_run(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def _table(flows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     listed = largest(flows)
-    wanted = [*_OF_FLOW, _LOST] if any(flow["cc"] == "udp" for flow in listed) else _OF_FLOW
+    only_tcp = all(_value(flow, "retransmissions_count") is not None for flow in listed)
+    wanted = _OF_FLOW if only_tcp else [*_OF_FLOW, _LOST]
     names = [name for name in wanted if any(_value(flow, name) is not None for flow in listed)]
     rows = [["flow", "congestion control", "direction", *map(_title, names)]]
     for flow in listed:

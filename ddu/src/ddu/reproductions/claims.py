@@ -237,7 +237,8 @@ def read_papers(folder: Path) -> list[Paper]:
     """Return the papers of all files in `folder`. Raises RefusedError with every mistake."""
     files = sorted(folder.glob("*.yaml"))
     if not files:
-        raise refusal("has no claims", "give the folder campaigns/claims", file=folder)
+        fix = "go to a checkout of the testbed, or name its folder campaigns with --campaigns"
+        raise refusal("has no claims", fix, file=folder)
     papers, problems = [], list[Problem]()
     for file in files:
         try:

@@ -23,6 +23,9 @@ _INVALID = re.compile(
     r"In CSV column #(?P<column>\d+):.* conversion error to (?P<type>\S+): invalid value "
     r"'(?P<value>.*)'"
 )
+_ZONE = re.compile(
+    r"In CSV column #(?P<column>\d+):.* expected (?P<wanted>no|a) zone offset in '(?P<value>.*)'"
+)
 _FIELDS = re.compile(r"Expected (?P<expected>\d+) columns, got (?P<got>\d+): (?P<text>.*)")
 _TYPE_NAMES = {"int": "an integer", "double": "a number", "timestamp": "a time of this format"}
 _MISSING = ["", "NA", "N/A", "null", "-", "nan", "NaN"]
@@ -190,10 +193,14 @@ def _refusal(file: Path, message: str) -> RefusedError:
     """Return Arrow's message as a refusal; line, column and value are in its text only."""
     row = _ROW.search(message)
     first = message.partition("\n")[0]
+    zone = None
     if value := _INVALID.search(message):
         named = [name for kind, name in _TYPE_NAMES.items() if value["type"].startswith(kind)]
         wanted = named[0] if named else value["type"]
         rule = f"{value['value']!r} in column {int(value['column']) + 1} is not {wanted}"
+    elif zone := _ZONE.search(message):
+        has = "has no zone" if zone["wanted"] == "a" else "has a zone"
+        rule = f"{zone['value']!r} in column {int(zone['column']) + 1} {has}, unlike the first time"
     elif fields := _FIELDS.search(message):
         columns = "1 column" if fields["got"] == "1" else f"{fields['got']} columns"
         rule = f"{columns} in place of {fields['expected']}: {fields['text'].strip()[:80]!r}"
@@ -202,6 +209,6 @@ def _refusal(file: Path, message: str) -> RefusedError:
     else:
         rule = f"is not a table of numbers ({_ROW.sub('', first).strip(': ')})"
     fix = "write bare numbers of one unit, the same number of columns in each line"
-    if value and value["type"].startswith("timestamp"):
+    if zone or (value and value["type"].startswith("timestamp")):
         fix = "write each time in the form that this format has"
     return refusal(rule, fix, file=file, line=int(row[1]) if row else None)

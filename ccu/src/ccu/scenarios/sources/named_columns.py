@@ -35,6 +35,8 @@ _MBPS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
 _UPLINK = re.compile(r"(?:^|_)(?:ul|up|uplink|upload|tx)(?:_|$)")
 _RSRP = re.compile(r"(?:.*_)?rsrp(?:_dbm)?")
 _SINR = re.compile(r"(?:.*_)?(?:sinr|snr|rssnr)(?:_db)?")
+_WITH_ZONE = re.compile(r".*:.*(?:Z|[+-]\d\d(?::?\d\d)?)")
+"""ISO 8601 with the zone's offset: behind the time of day, which has a colon."""
 _EXAMPLE = "name them, for example t_s,dl_mbps or t_s,rsrp_dbm,sinr_db"
 
 
@@ -63,8 +65,9 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
 
 def _columns(file: Path) -> _Columns:
     """Return what the names of the first line say. Raises RefusedError."""
+    all_names = csv_table.names(file, [], "named columns")
     by_plain: dict[str, str] = {}
-    for name in csv_table.names(file, [], "named columns"):
+    for name in all_names:
         by_plain.setdefault(_plain(name), name)
     times = [(match, name) for plain, name in by_plain.items() if (match := _TIME.fullmatch(plain))]
     if not times:
@@ -76,13 +79,22 @@ def _columns(file: Path) -> _Columns:
         if rate := _RATE.fullmatch(plain):
             direction = "ul" if _UPLINK.search(rate["what"]) else "dl"
             rates.setdefault(direction, (name, _MBPS[rate["unit"]]))
-    return _Columns(
+    columns = _Columns(
         time,
         _SECONDS.get(match["unit"] or "", 1.0),
         rates,
         next((name for plain, name in by_plain.items() if _RSRP.fullmatch(plain)), None),
         next((name for plain, name in by_plain.items() if _SINR.fullmatch(plain)), None),
     )
+    used = {time, columns.rsrp, columns.sinr, *(name for name, _ in rates.values())}
+    if twice := sorted(name for name in used if name and all_names.count(name) > 1):
+        raise refusal(
+            f"{all_names.count(twice[0])} columns are named {twice[0]}",
+            "keep the one that is to be played",
+            file=file,
+            line=1,
+        )
+    return columns
 
 
 def _plain(name: str) -> str:
@@ -104,6 +116,7 @@ def _radio(file: Path, options: ImportOptions, columns: _Columns) -> ImportedSce
 def _capacity(file: Path, options: ImportOptions, columns: _Columns) -> ImportedScenario:
     names = [name for name, _ in columns.rates.values()]
     t_s, values = _series(file, columns, names)
+    csv_table.without_gaps(file, t_s, 2)  # the last rate would hold across a gap
     rates = {
         direction: of * unit
         for (direction, (_, unit)), of in zip(columns.rates.items(), values, strict=True)
@@ -129,26 +142,31 @@ def _about(file: Path, t_s: np.ndarray, names: str) -> dict[str, Any]:
 
 def _series(file: Path, columns: _Columns, names: list[str]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return the seconds since the first row, and the columns. Raises RefusedError."""
-    kind = pa.float64() if _is_number(file, columns.time) else pa.timestamp("ns")
+    kind = _kind_of_time(_first_value(file, columns.time))
     table = csv_table.read(file, {columns.time: kind, **dict.fromkeys(names, pa.float64())})
     times = table[columns.time]
     unit_s = columns.time_s
     if pa.types.is_timestamp(kind):
         times, unit_s = times.cast(pa.int64()), 1e-9
     t = csv_table.numbers(file, times, columns.time, 2)
-    csv_table.rising(file, t, 2)
+    csv_table.rising(file, (t - t[0] if pa.types.is_timestamp(kind) else t) * unit_s, 2)
     return (t - t[0]) * unit_s, [
         csv_table.numbers(file, table[name], name, 2).astype(np.float64) for name in names
     ]
 
 
-def _is_number(file: Path, name: str) -> bool:
-    """Return whether the first row has a number in this column."""
+def _kind_of_time(first: str) -> pa.DataType:
+    """Return the type of a column of times by its first value."""
+    try:
+        float(first)
+    except ValueError:
+        return pa.timestamp("ns", tz="UTC" if _WITH_ZONE.fullmatch(first) else None)
+    return pa.float64()
+
+
+def _first_value(file: Path, name: str) -> str:
+    """Return what the first row has in this column; 0 for a row that is too short."""
     with file.open(encoding="utf-8", errors="replace") as stream:
         names, first = (stream.readline().rstrip("\r\n").split(",") for _ in range(2))
     at = [one.strip('"') for one in names].index(name)
-    try:
-        float(first[at].strip('" ')) if at < len(first) else 0.0
-    except ValueError:
-        return False
-    return True
+    return first[at].strip('" ') if at < len(first) else "0"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, Literal
 
@@ -130,24 +131,41 @@ class ProgramDriver(TrafficDriver):
             rule = f"{flow.traffic} sent nothing to {target.address} port {target.port} by UDP"
             log = _log(raw, flow, "sender").name
             raise RunFailed("traffic", f"flow {flow.id}: {rule}. Its output is in raw/logs/{log}")
-        flow.source_port = max(by_port, key=by_port.__getitem__)
-        flow.counted_bytes = by_port[flow.source_port]
-        flow.counted_s = float(flow.duration_s)
+        flow.source_port = max(by_port, key=lambda port: by_port[port].payload_bytes)
+        most = by_port[flow.source_port]
+        flow.counted_bytes = most.payload_bytes
+        # What a queue still held, or a program sent until it was killed, arrives after its time.
+        flow.counted_s = max(float(flow.duration_s), most.lasted_s)
 
 
-def arrived(capture: Path, address: str, port: int) -> dict[int, int]:
-    """Return the UDP payload in bytes that went to an address and port, by the port it came
-    from."""
+@dataclass
+class Arrived:
+    """UDP payload that arrived from one port, and when."""
+
+    first_utc_ns: int
+    last_utc_ns: int
+    payload_bytes: int = 0
+
+    @property
+    def lasted_s(self) -> float:
+        return (self.last_utc_ns - self.first_utc_ns) / 1e9
+
+
+def arrived(capture: Path, address: str, port: int) -> dict[int, Arrived]:
+    """Return the UDP payload that went to an address and port, by the port it came from."""
     from ddu.readers.packets.native.stream import PacketStream
 
-    received_bytes: dict[int, int] = {}
-    columns = ["dst", "sport", "dport", "udp_payload_bytes"]
+    by_port: dict[int, Arrived] = {}
+    columns = ["utc_ns", "dst", "sport", "dport", "udp_payload_bytes"]
     for batch in PacketStream(capture, columns=columns):
         for packet in batch.to_pylist():
             size = packet["udp_payload_bytes"]
             if size is not None and (packet["dst"], packet["dport"]) == (address, port):
-                received_bytes[packet["sport"]] = received_bytes.get(packet["sport"], 0) + size
-    return received_bytes
+                utc_ns = packet["utc_ns"]
+                one = by_port.setdefault(packet["sport"], Arrived(utc_ns, utc_ns))
+                one.payload_bytes += size
+                one.last_utc_ns = utc_ns
+    return by_port
 
 
 def _log(raw: Path, flow: Flow, end: End) -> Path:
