@@ -14,6 +14,7 @@ import pytest
 
 from ddu.api import analyze
 from ddu.console.problems import RefusedError
+from testsupport.prepared import Started
 from testsupport.synthetic_run import MS, SyntheticRun, steady, udp
 
 HOUR_NS = 3_600_000_000_000
@@ -94,16 +95,10 @@ def test_two_analyses_at_once_leave_one_whole_result(tmp_path: Path) -> None:
     run = steady().write(tmp_path / "run")
     before = checksums(run)
     widths = ("20ms", "50ms")
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-m", "ddu", "analyze", run, "--bin", width],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for width in widths
-    ]  # fmt: skip
+    both = [Started("ddu", "analyze", run, "--bin", width) for width in widths]
     for process in both:
-        _, errors = process.communicate(timeout=300)
-        assert process.returncode == 0, errors
+        ended = process.result()
+        assert ended.returncode == 0, ended.stderr
     summary = json.loads((run / "summary.json").read_text())
     rows = len((run / "tables" / "aligned.csv").read_text().splitlines()) - 1
     assert rows == {20.0: 6, 50.0: 3}[summary["bin_ms"]]
