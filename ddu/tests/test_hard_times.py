@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from ddu.api import analyze
 from ddu.console.problems import RefusedError
-from testsupport.prepared import Started
+from testsupport.prepared import Started, command
 from testsupport.synthetic_run import MS, SyntheticRun, steady, udp
 
 HOUR_NS = 3_600_000_000_000
@@ -59,17 +56,9 @@ def test_clocks_a_day_apart(tmp_path: Path) -> None:
 
 
 FULL = """
-import resource, signal, sys
-from pathlib import Path
-from ddu.api import analyze
-from ddu.console.problems import RefusedError
+import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-try:
-    analyze(Path(sys.argv[1]), bin_ns=50_000_000)
-except RefusedError as error:
-    print(error)
-    sys.exit(7)
 """
 
 
@@ -80,11 +69,9 @@ def test_a_disk_that_takes_no_more_keeps_the_earlier_results(tmp_path: Path) -> 
     before = checksums(run)
     summary = (run / "summary.json").read_bytes()
     page = (run / "report.html").read_bytes()
-    ended = subprocess.run(
-        [sys.executable, "-c", FULL, run], capture_output=True, text=True, env=os.environ.copy()
-    )
-    assert ended.returncode == 7, ended.stderr
-    assert "results cannot be written here (File too large)" in ended.stdout
+    ended = command("ddu", "analyze", run, "--bin", "50ms", changed=FULL)
+    assert ended.returncode == RefusedError.exit_code, ended.stderr
+    assert "results cannot be written here (File too large)" in ended.stderr
     assert (run / "summary.json").read_bytes() == summary
     assert (run / "report.html").read_bytes() == page
     assert not list(run.glob(".analysis-*"))
