@@ -272,3 +272,14 @@ def _open_to_all(folder: Path, place: Path) -> str:
         f"mount --bind {folder} {place}; mount -t tmpfs -o mode=755 none {closed[0]}; "
         f"mkdir -p {folder}; mount --move {place} {folder}"
     )
+
+
+@pytest.mark.parametrize(("prb", "code", "loads"), [("107", 2, False), ("24", 0, True)])
+def test_only_what_is_run_loads_what_its_report_needs(
+    kernel: Path, tmp_path: Path, prb: str, code: int, loads: bool
+) -> None:
+    marked = "from ddu import api; api.prepare = lambda: print('loading')"
+    words = ["--cc", "cubic", "--duration", "1s", "--prb", prb, "--output", tmp_path]
+    said = command("ccu", "run", "--testbed", "virtual", *words, changed=marked)
+    assert said.returncode == code, said.stderr
+    assert ("loading\n" in said.stdout) is loads

@@ -286,8 +286,9 @@ def _prepare(base: socket.socket, with_packages: socket.socket) -> tuple[socket.
         importlib.import_module(module)
     assert not extensions.cache_info().currsize, "a module reads entry points when it is imported"
     _build_models(BaseModel)
-    # Compiles the patterns by which rich tells numbers, paths and so on apart.
+    # Compiles the patterns by which rich distinguishes numbers, paths and so on.
     Console(file=StringIO()).print("a word")
+    sys.modules["ddu.api"].prepare()  # It compresses the script that every report has.
     contain.losses()  # A fact of the machine, which an interpreter of its own finds out.
     pid = os.fork()
     if pid:
