@@ -143,7 +143,7 @@ def test_the_library_tells_which_campaigns_have_a_profile() -> None:
 
 
 def _hours(planned: list[Cell]) -> float:
-    return sum(cell.experiment.duration_s for cell in planned) / 3600
+    return sum(cell.of_point.duration_s for cell in planned) / 3600
 
 
 @pytest.mark.parametrize("wrong", ["base: [cc]", "factors: cc"])

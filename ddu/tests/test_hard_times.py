@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from ddu.api import analyze
 from ddu.console.problems import RefusedError
+from testsupport.prepared import Started, command
 from testsupport.synthetic_run import MS, SyntheticRun, steady, udp
 
 HOUR_NS = 3_600_000_000_000
@@ -58,17 +56,9 @@ def test_clocks_a_day_apart(tmp_path: Path) -> None:
 
 
 FULL = """
-import resource, signal, sys
-from pathlib import Path
-from ddu.api import analyze
-from ddu.console.problems import RefusedError
+import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-try:
-    analyze(Path(sys.argv[1]), bin_ns=50_000_000)
-except RefusedError as error:
-    print(error)
-    sys.exit(7)
 """
 
 
@@ -79,11 +69,9 @@ def test_a_disk_that_takes_no_more_keeps_the_earlier_results(tmp_path: Path) -> 
     before = checksums(run)
     summary = (run / "summary.json").read_bytes()
     page = (run / "report.html").read_bytes()
-    ended = subprocess.run(
-        [sys.executable, "-c", FULL, run], capture_output=True, text=True, env=os.environ.copy()
-    )
-    assert ended.returncode == 7, ended.stderr
-    assert "results cannot be written here (File too large)" in ended.stdout
+    ended = command("ddu", "analyze", run, "--bin", "50ms", changed=FULL)
+    assert ended.returncode == RefusedError.exit_code, ended.stderr
+    assert "results cannot be written here (File too large)" in ended.stderr
     assert (run / "summary.json").read_bytes() == summary
     assert (run / "report.html").read_bytes() == page
     assert not list(run.glob(".analysis-*"))
@@ -94,16 +82,10 @@ def test_two_analyses_at_once_leave_one_whole_result(tmp_path: Path) -> None:
     run = steady().write(tmp_path / "run")
     before = checksums(run)
     widths = ("20ms", "50ms")
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-m", "ddu", "analyze", run, "--bin", width],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for width in widths
-    ]  # fmt: skip
+    both = [Started("ddu", "analyze", run, "--bin", width) for width in widths]
     for process in both:
-        _, errors = process.communicate(timeout=300)
-        assert process.returncode == 0, errors
+        ended = process.result()
+        assert ended.returncode == 0, ended.stderr
     summary = json.loads((run / "summary.json").read_text())
     rows = len((run / "tables" / "aligned.csv").read_text().splitlines()) - 1
     assert rows == {20.0: 6, 50.0: 3}[summary["bin_ms"]]

@@ -136,10 +136,9 @@ def test_the_repeats_that_an_interval_needs(ratio: float) -> None:
     values = [90.0, 100.0, 110.0, 104.0]
     needed = statistics.repeats_for(values, ratio)
     spread, mean = np.std(values, ddof=1), np.mean(values)
-    enough = [
-        stats.t.ppf(0.975, n - 1) * spread / np.sqrt(n) <= ratio * mean for n in range(2, 3000)
-    ]
-    assert needed == 2 + enough.index(True)
+    counts = np.arange(2, 3000)
+    enough = stats.t.ppf(0.975, counts - 1) * spread / np.sqrt(counts) <= ratio * mean
+    assert needed == counts[enough][0]
 
 
 def test_holm_is_that_of_its_author() -> None:

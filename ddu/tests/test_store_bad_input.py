@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from ddu.store.directory import Address, StoreDirectory
 from ddu.store.publish import publish, unpublish
 from ddu.store.schema import migrate, migrations, version_of
 from ddu.store.service import down, status, up
+from testsupport.prepared import Started
 from testsupport.store_runs import tabled, two_flows, with_radio
 from testsupport.store_server import free_port, fresh_store, reader_url
 
@@ -217,10 +217,7 @@ class _Held:
     def __init__(self, url: str, run: Path) -> None:
         self.holder = psycopg.connect(url)
         self.holder.execute("LOCK TABLE testbed.moments IN ACCESS EXCLUSIVE MODE")
-        self.process = subprocess.Popen(
-            [Path(sys.executable).parent / "ddu", "publish", str(run)],
-            env=os.environ | {"DDU_STORE": url}, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        self.process = Started("ddu", "publish", run, environment={"DDU_STORE": url})
         with psycopg.connect(url, autocommit=True) as watcher:
             query = (
                 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ddu' "
@@ -252,10 +249,10 @@ def test_a_database_that_dies_loses_nothing(
     # SIGQUIT to the postmaster: it goes down without a checkpoint, as after a power cut.
     postmaster = int((own_store.data / "postmaster.pid").read_text().split()[0])
     os.kill(postmaster, signal.SIGQUIT)
-    _, said = held.process.communicate(timeout=600)
-    assert held.process.returncode == 1
-    assert "store" in said
-    assert "Traceback" not in said
+    ended = held.process.result()
+    assert ended.returncode == 1
+    assert "store" in ended.stderr
+    assert "Traceback" not in ended.stderr
     while private.running(own_store):
         time.sleep(0.05)
     up(own_store, own_store.address())

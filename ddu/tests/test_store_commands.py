@@ -24,7 +24,7 @@ from ddu.store.directory import ADMIN, DATABASE, OWNER, Address, StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
 from testsupport.store_runs import tabled, two_flows
-from testsupport.store_server import free_port, reader_url
+from testsupport.store_server import copy_empty_store, free_port, reader_url
 
 
 @pytest.fixture
@@ -40,6 +40,14 @@ def directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield made / "store"
     CliRunner().invoke(app, ["store", "down"])
     shutil.rmtree(made)
+
+
+@pytest.fixture
+def stopped(directory: Path) -> Path:
+    """The same where there is a store already, which is down: making one is most of a test."""
+    directory.mkdir()
+    copy_empty_store(directory)
+    return directory
 
 
 def ddu(*words: str) -> Result:
@@ -75,7 +83,7 @@ def test_from_nothing_to_a_backup_and_down(directory: Path, tmp_path: Path) -> N
     assert ddu("publish", str(run)).exit_code == 1
 
 
-def test_what_cannot_be_published_stops_no_other(directory: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_published_stops_no_other(stopped: Path, tmp_path: Path) -> None:
     ddu("store", "up", "--port", str(free_port()))
     good = tabled(two_flows(20).write(tmp_path / "good"))
     said = ddu("publish", str(tmp_path / "nowhere"), str(good))
@@ -90,7 +98,7 @@ def test_live_follows_one_run(directory: Path, tmp_path: Path) -> None:
     assert "one run" in said.stderr
 
 
-def test_a_store_for_other_machines(directory: Path) -> None:
+def test_a_store_for_other_machines(stopped: Path) -> None:
     """Any address of this machine but 127.0.0.1 is another machine's to PostgreSQL."""
     every = (each for all_of in psutil.net_if_addrs().values() for each in all_of)
     addresses = [
@@ -106,7 +114,7 @@ def test_a_store_for_other_machines(directory: Path) -> None:
     assert ddu("store", "status").exit_code == 0
     assert ddu("store", "down").stdout == "store: stopped\n"
     assert ddu("store", "up", "--bind", "127.0.0.1").exit_code == 0
-    assert "--bind" not in (directory / "data" / "pg_hba.conf").read_text()
+    assert "--bind" not in (stopped / "data" / "pg_hba.conf").read_text()
 
 
 def test_a_store_whose_publisher_was_the_superuser_is_corrected(
@@ -137,15 +145,15 @@ def test_a_store_whose_publisher_was_the_superuser_is_corrected(
     assert "removed from the store" in ddu("unpublish", str(run)).stdout
 
 
-def test_up_restores_what_the_reader_has_changed(directory: Path) -> None:
+def test_up_restores_what_the_reader_has_changed(stopped: Path) -> None:
     ddu("store", "up", "--port", str(free_port()))
-    with psycopg.connect(reader_url(StoreDirectory(directory)), autocommit=True) as reader:
+    with psycopg.connect(reader_url(StoreDirectory(stopped)), autocommit=True) as reader:
         reader.execute("SET default_transaction_read_only = off")
         reader.execute("ALTER ROLE ddu_reader SET statement_timeout = 0")
         reader.execute("ALTER ROLE ddu_reader SET work_mem = '7GB'")
         reader.execute("ALTER ROLE ddu_reader PASSWORD 'mine'")
     assert ddu("store", "up").exit_code == 0
-    with psycopg.connect(reader_url(StoreDirectory(directory))) as reader:
+    with psycopg.connect(reader_url(StoreDirectory(stopped))) as reader:
         assert reader.execute("SHOW statement_timeout").fetchone() == ("10s",)
         assert reader.execute("SHOW work_mem").fetchone() != ("7GB",)
 

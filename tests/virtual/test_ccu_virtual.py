@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 import yaml
 
-from ddu.api import analyze
 from testsupport.prepared import BIN, command
-from testsupport.runs import received_bps
+from testsupport.runs import Runs, received_bps
 
 ROOT = Path(__file__).parents[2]
-SHORT = ["--duration", "3s", "--prb", "24", "--seed", "7"]
+SHORT = ("--duration", "3s", "--prb", "24", "--seed", "7")
+RUN = ("--cc", "reminis", "--dl")
 
 
 def ccu_run(output: Path, *arguments: str) -> Path:
@@ -42,34 +42,33 @@ def manifest(run: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--cc", "reminis", "--dl"),
+        RUN,
         ("--cc", "vegas", "--ul"),
         ("--cc", "bbr", "--bidir"),
         ("--cc", "cubic", "--dl", "--ues", "2"),
     ],
 )
-def test_ddu_analyses_a_run(kernel: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    run = ccu_run(tmp_path, *arguments)
+def test_ddu_analyses_a_run(experiments: Runs, arguments: tuple[str, ...]) -> None:
+    run = experiments.analysed(*SHORT, *arguments)
     content = manifest(run)
     assert (content["status"], content["verdict"]) == ("finished", "valid")
     assert content["time"]["clock"] == "virtual"
     for flow in content["flows"]:
         assert flow["cc_read_back"] == flow["cc"]
-    analyze(run, report=False)
     summary = json.loads((run / "summary.json").read_text())
     assert summary["verdict"] == "valid", summary
 
 
-def test_the_same_experiment_gives_the_same_bytes(kernel: Path, tmp_path: Path) -> None:
-    runs = [ccu_run(tmp_path / name, "--cc", "reminis", "--dl") for name in ("one", "two")]
+def test_the_same_experiment_gives_the_same_bytes(experiments: Runs, tmp_path: Path) -> None:
+    runs = experiments(*SHORT, *RUN), ccu_run(tmp_path, *RUN)
     files = ("sender.pcap", "receiver.pcap", "mac.csv", "cc-reminis.csv", "sockets-server.pcap")
     for name in files:
         one, two = ((run / "raw" / name).read_bytes() for run in runs)
         assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest(), name
 
 
-def test_rerun_says_identical_or_what_differs_first(kernel: Path, tmp_path: Path) -> None:
-    run = ccu_run(tmp_path / "first", "--cc", "reminis", "--dl")
+def test_rerun_says_identical_or_what_differs_first(experiments: Runs, tmp_path: Path) -> None:
+    run = shutil.copytree(experiments(*SHORT, *RUN), tmp_path / "first")
 
     def rerun(output: str) -> subprocess.CompletedProcess[str]:
         return command("ccu", "rerun", run, "--output", tmp_path / output)
@@ -273,3 +272,14 @@ def _open_to_all(folder: Path, place: Path) -> str:
         f"mount --bind {folder} {place}; mount -t tmpfs -o mode=755 none {closed[0]}; "
         f"mkdir -p {folder}; mount --move {place} {folder}"
     )
+
+
+@pytest.mark.parametrize(("prb", "code", "loads"), [("107", 2, False), ("24", 0, True)])
+def test_only_what_is_run_loads_what_its_report_needs(
+    kernel: Path, tmp_path: Path, prb: str, code: int, loads: bool
+) -> None:
+    marked = "from ddu import api; api.prepare = lambda: print('loading')"
+    words = ["--cc", "cubic", "--duration", "1s", "--prb", prb, "--output", tmp_path]
+    said = command("ccu", "run", "--testbed", "virtual", *words, changed=marked)
+    assert said.returncode == code, said.stderr
+    assert ("loading\n" in said.stdout) is loads

@@ -25,11 +25,13 @@ import threading
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import distribution
+from io import StringIO
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 from pydantic import BaseModel
+from rich.console import Console
 
 from ccu.host import contain
 from ddu.console.extensions import extensions
@@ -128,7 +130,7 @@ class Started:
         self._answers, answer = socket.socketpair(type=socket.SOCK_SEQPACKET)
         with answer:
             files = [self._out.fileno(), self._err.fileno(), answer.fileno()]
-            server = _server("PYTHONPATH" not in (environment or {}))
+            server = _servers()["PYTHONPATH" not in (environment or {})]
             socket.send_fds(server, [json.dumps(request).encode()], files)
         self.pid = int(self._answers.recv(64))
 
@@ -170,7 +172,7 @@ def programs_in(folder: Path) -> tuple[dict[str, str], int]:
     """Put `ccu` and `ddu` into a folder, which do not start, but ask to be forked, where they are
     called. Returns variables for the shell that calls them, and a descriptor that it inherits."""
     folder.mkdir()
-    descriptor = _server(True).fileno()
+    descriptor = _servers()[True].fileno()
     for name in ("ccu", "ddu"):
         program = folder / name
         program.write_text(
@@ -182,28 +184,31 @@ def programs_in(folder: Path) -> tuple[dict[str, str], int]:
 
 
 @cache
-def _server(packages_are_known: bool) -> socket.socket:
-    """Start the process that forks; it ends with this one."""
-    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "testsupport.prepared", str(theirs.fileno())]
-            + ["--packages-are-known"] * packages_are_known,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
+def _servers() -> dict[bool, socket.socket]:
+    """Start the processes that fork, by whether all packages are known; they end with this one."""
+    pairs = {known: socket.socketpair(type=socket.SOCK_SEQPACKET) for known in (False, True)}
+    theirs = [other.fileno() for _, other in pairs.values()]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "testsupport.prepared", *map(str, theirs)],
+        pass_fds=theirs,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    for _, other in pairs.values():
+        other.close()
 
     def end() -> None:
-        ours.close()
+        for ours, _ in pairs.values():
+            ours.close()
         process.wait()  # so that its processor time is known to who measures ours
 
     atexit.register(end)
-    return ours
+    return {known: ours for known, (ours, _) in pairs.items()}
 
 
-def _serve(requests: socket.socket) -> list[str]:
-    """Fork a process for each request; return in it, with its words."""
+def _serve(requests: socket.socket, other: int | None) -> list[str]:
+    """Fork a process for each request; return in it, with its words. In the end, wait for the
+    process `other`."""
     running: dict[int, tuple[int, socket.socket]] = {}
     with requests, selectors.DefaultSelector() as selector:
         selector.register(requests, selectors.EVENT_READ)
@@ -215,14 +220,16 @@ def _serve(requests: socket.socket) -> list[str]:
                     continue
                 request, files, _, _ = socket.recv_fds(requests, _MOST_BYTES, 3)
                 if not request:
+                    if other:
+                        os.waitpid(other, 0)
                     sys.exit()
                 answer = socket.socket(fileno=files.pop())
                 pid = os.fork()
                 if pid == 0:
                     answer.close()
-                    for ended, (_, other) in running.items():
+                    for ended, (_, waiting) in running.items():
                         os.close(ended)
-                        other.close()
+                        waiting.close()
                     return _become(json.loads(request), files)
                 for file in files:
                     os.close(file)
@@ -270,18 +277,29 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _import(packages_are_known: bool) -> None:
-    """Import what commands import, and what they load by the entry points of ccu."""
+def _prepare(base: socket.socket, with_packages: socket.socket) -> tuple[socket.socket, int | None]:
+    """Import what commands import, and what they load by the entry points of ccu. Return in two
+    processes, of which that with all packages is forked from the other: the requests to serve, and
+    the process that was forked."""
     loaded = (one.module for one in distribution("ccu").entry_points if one.group != "pytest11")
     for module in (*_IMPORTED, *loaded):
         importlib.import_module(module)
     assert not extensions.cache_info().currsize, "a module reads entry points when it is imported"
-    if packages_are_known:
-        for module in _OF_ALL_PACKAGES:
-            importlib.import_module(module)
-        _build_command(sys.modules["ccu.cli.run"].app)
     _build_models(BaseModel)
+    # Compiles the patterns by which rich distinguishes numbers, paths and so on.
+    Console(file=StringIO()).print("a word")
+    sys.modules["ddu.api"].prepare()  # It compresses the script that every report has.
     contain.losses()  # A fact of the machine, which an interpreter of its own finds out.
+    pid = os.fork()
+    if pid:
+        with_packages.close()
+        return base, pid
+    base.close()
+    for module in _OF_ALL_PACKAGES:
+        importlib.import_module(module)
+    _build_command(sys.modules["ccu.cli.run"].app)
+    _build_models(BaseModel)
+    return with_packages, None
 
 
 def _build_command(app: typer.Typer) -> None:
@@ -300,9 +318,11 @@ def _build_models(of: type[BaseModel]) -> None:
 
 
 if __name__ == "__main__":
-    _import(packages_are_known="--packages-are-known" in sys.argv)
+    gc.disable()  # What is imported stays: to look for garbage in it takes a tenth of the time.
+    served = _prepare(*(socket.socket(fileno=int(one)) for one in sys.argv[1:]))
     gc.freeze()
-    sys.argv = _serve(socket.socket(fileno=int(sys.argv[1])))
+    gc.enable()
+    sys.argv = _serve(*served)
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
     except SystemExit as ending:

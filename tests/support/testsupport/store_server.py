@@ -29,9 +29,14 @@ def fresh_store(parent: Path | None = None) -> Iterator[StoreDirectory]:
     except StoreError as error:
         pytest.skip(f"{error} (setup/system-packages test)")
     with _folder(parent) as directory:
-        subprocess.run(["cp", "-a", f"{_empty_store()}/.", directory], check=True)
+        copy_empty_store(directory)
         with _running(directory) as place:
             yield place
+
+
+def copy_empty_store(directory: Path) -> None:
+    """Put a store that is down and has no runs into a directory."""
+    subprocess.run(["cp", "-a", f"{_empty_store()}/.", directory], check=True)
 
 
 @cache

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -127,16 +128,28 @@ def perform(experiment: Experiment, output: Path, dry_run: bool, results: Result
     console = Console(stderr=True) if results.ending.as_json else out
     if sentence := notice([experiment]):
         console.print(sentence, markup=False, highlight=False)
-    if experiment.capture and driver.undisturbed:
-        results.prepare()
     try:
         with progress.shown(console) as report:
+            if experiment.capture and driver.undisturbed:
+                report = _preparing(results, report)
             directory = runs.run(experiment, output, report)
     except RunFailed as error:
         results.show_failure(error)
         raise
     results.show(directory)
     return directory
+
+
+def _preparing(results: Results, report: runs.Listener) -> runs.Listener:
+    """Return a listener that prepares the results at the first stage: an experiment that is refused
+    has none."""
+    prepare = cache(results.prepare)
+
+    def listen(stage: str, ratio: float) -> None:
+        prepare()
+        report(stage, ratio)
+
+    return listen
 
 
 def resolved(experiment: Experiment, scenario: Path) -> str:
