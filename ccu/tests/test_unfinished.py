@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did not finish in virtual time, by nr-link's account."""
+"""The account that nr-link gives of what did not finish in virtual time."""
 
 from __future__ import annotations
 

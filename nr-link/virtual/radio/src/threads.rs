@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 /// Successive rounds of looks in which no thread is busy or has run.
 const ROUNDS_AT_REST: u32 = 2;
 const PAUSE: Duration = Duration::from_micros(20);
+/// Reads of the number of running threads, as some run for microseconds.
+const READS: u32 = 8;
 /// All threads are looked at after so many looks at those that work.
 const LOOKS_AT_SOME: u32 = 32;
 /// Enough for a name in the kernel, and for a thread's name and state.
@@ -196,9 +198,13 @@ impl Threads {
 
     /// Returns whether this thread is the only one of the machine that runs or waits for a processor.
     fn nothing_else_runs(&self) -> bool {
-        let mut text = [0; LONGEST_BYTES];
-        let line = self.load.as_ref().map(|file| read(file, &mut text));
-        line.and_then(running_of) == Some(1)
+        (0..READS).any(|_| {
+            // A thread that sleeps may be counted until its processor looks for another one (EEVDF's delayed dequeue).
+            std::thread::yield_now();
+            let mut text = [0; LONGEST_BYTES];
+            let line = self.load.as_ref().map(|file| read(file, &mut text));
+            line.and_then(running_of) == Some(1)
+        })
     }
 }
 
