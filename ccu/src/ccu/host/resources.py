@@ -16,14 +16,18 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from ccu.host import processes
 from ccu.host.processes import Identity
 from ddu.console.extensions import extension
 from ddu.console.problems import refusal
 from ddu.run import durable
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FOLDER = Path("/run/ccu")
 if os.geteuid() != 0:  # Without root only some testbeds run, and none makes what outlives a login.
@@ -273,16 +277,24 @@ def _remove_parts() -> None:
             part.unlink(missing_ok=True)
 
 
+@cache
+def _adapter(kind: type[Resource]) -> TypeAdapter[Resource]:
+    """Return the check of a kind's fields, which takes longer to make than to use."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
 def _parse(content: dict[str, Any]) -> Resource:
     """Return the resource, its fields checked. Raises ValueError."""
-    from pydantic import TypeAdapter, ValidationError  # takes longer than reading a record
+    from pydantic import ValidationError  # takes longer than reading a record
 
     fields = dict(content)
     kind = fields.pop("kind")
     if (known := extension(ENTRY_POINTS, kind)) is None:
         raise ValueError(f"{kind!r} is not a kind of resource; is its driver's package installed?")
     try:
-        resource: Resource = TypeAdapter(known).validate_python(fields)
+        resource: Resource = _adapter(known).validate_python(fields)
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{kind}: {first['loc'][-1]}: {first['msg']}") from None

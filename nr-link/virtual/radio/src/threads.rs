@@ -9,9 +9,6 @@
 //! The threads are looked at one after the other, and one may wake another that was looked at before: so none may have run
 //! meanwhile. The kernel counts a thread's work when it gets a processor and when it leaves it: one that was woken after
 //! the look at it and waits for a processor shows in a second look only. Hence two rounds.
-//!
-//! Most threads of a modem and a core do nothing for seconds. On a machine where nothing but the caller runs, they are not
-//! looked at one by one: the kernel's count of threads that run, or would, says it of all at once (`/proc/loadavg`).
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -21,10 +18,6 @@ use std::time::{Duration, Instant};
 /// Successive rounds of looks in which no thread is busy or has run.
 const ROUNDS_AT_REST: u32 = 2;
 const PAUSE: Duration = Duration::from_micros(20);
-/// Reads of the number of running threads, as some run for microseconds.
-const READS: u32 = 8;
-/// All threads are looked at after so many looks at those that work.
-const LOOKS_AT_SOME: u32 = 32;
 /// Enough for a name in the kernel, and for a thread's name and state.
 const LONGEST_BYTES: usize = 128;
 /// Enough for three decimal numbers of 64 bits.
@@ -38,11 +31,6 @@ pub struct Threads {
     looks: u32,
     /// After so many looks, the threads are searched again.
     search_after: u32,
-    /// The number of threads, the first ones, that ran between the last two looks at all.
-    working: usize,
-    /// Whether nothing but the caller ran on this machine when all slept the last time.
-    alone: bool,
-    load: Option<File>,
 }
 
 /// The files of a thread.
@@ -53,8 +41,6 @@ struct Thread {
     state: File,
     /// The time for which it has run and waited, and how often.
     run: File,
-    /// That text at the last look at all threads.
-    had_run: [u8; RUN_BYTES],
 }
 
 impl Thread {
@@ -64,15 +50,7 @@ impl Thread {
             waits_in: open("wchan")?,
             state: open("stat")?,
             run: open("schedstat")?,
-            had_run: [0; RUN_BYTES],
         })
-    }
-
-    /// Returns what the kernel has counted of its work; zeros if it has ended.
-    fn runs(&self) -> [u8; RUN_BYTES] {
-        let mut text = [0; RUN_BYTES];
-        let _ = self.run.read_at(&mut text, 0);
-        text
     }
 
     fn is_busy(&self) -> bool {
@@ -98,7 +76,6 @@ impl Threads {
         let mut threads = Self {
             processes,
             search_after,
-            load: File::open("/proc/loadavg").ok(),
             ..Self::default()
         };
         threads.find();
@@ -108,7 +85,6 @@ impl Threads {
     /// Looks for the threads that there are now.
     fn find(&mut self) {
         self.looks = 0;
-        self.alone = false;
         self.threads.clear();
         let mut processes = self.processes.clone();
         while let Some(process) = processes.pop() {
@@ -132,79 +108,47 @@ impl Threads {
             self.find();
         }
         let deadline = Instant::now() + patience;
-        if self.alone && !self.looks.is_multiple_of(LOOKS_AT_SOME) {
-            if self.wait_for(self.working, deadline).is_none() {
-                return false;
-            }
-            if self.nothing_else_runs() {
-                return true;
-            }
-        }
-        let Some(runs) = self.wait_for(self.threads.len(), deadline) else {
-            return false;
-        };
-        self.alone = self.nothing_else_runs();
-        self.put_working_first(runs);
-        true
-    }
-
-    /// Waits until the first `count` threads sleep, and returns what the kernel has counted of their work; `None`: some do
-    /// not sleep until `deadline`.
-    fn wait_for(&mut self, count: usize, deadline: Instant) -> Option<Vec<[u8; RUN_BYTES]>> {
-        let (mut before, mut at_rest) = (self.runs(count), 0);
+        let (mut before, mut at_rest) = (self.runs(), 0);
         loop {
-            if self.any_busy(count) {
+            if self.any_busy() {
                 while self.threads[0].is_busy() && Instant::now() < deadline {
                     std::thread::sleep(PAUSE);
                 }
-                (before, at_rest) = (self.runs(count), 0);
+                (before, at_rest) = (self.runs(), 0);
             } else {
-                let now = self.runs(count);
+                let now = self.runs();
                 at_rest = if now == before { at_rest + 1 } else { 0 };
                 if at_rest == ROUNDS_AT_REST {
-                    return Some(now);
+                    return true;
                 }
                 before = now;
             }
             if Instant::now() > deadline {
-                return None;
+                return false;
             }
         }
     }
 
-    fn runs(&self, count: usize) -> Vec<[u8; RUN_BYTES]> {
-        self.threads[..count].iter().map(Thread::runs).collect()
+    /// Returns what the kernel has counted of each thread's work.
+    fn runs(&self) -> Vec<[u8; RUN_BYTES]> {
+        self.threads
+            .iter()
+            .map(|thread| {
+                let mut text = [0; RUN_BYTES];
+                // A thread that has ended cannot be read.
+                let _ = thread.run.read_at(&mut text, 0);
+                text
+            })
+            .collect()
     }
 
     /// Puts the one that was found busy first, to be looked at alone until it sleeps: a look costs microseconds.
-    fn any_busy(&mut self, count: usize) -> bool {
-        let found = self.threads[..count].iter().position(Thread::is_busy);
+    fn any_busy(&mut self) -> bool {
+        let found = self.threads.iter().position(Thread::is_busy);
         if let Some(index) = found {
             self.threads.swap(0, index);
         }
         found.is_some()
-    }
-
-    /// Puts those first that have run since the last look at all; `runs` is what the kernel has counted.
-    fn put_working_first(&mut self, runs: Vec<[u8; RUN_BYTES]>) {
-        self.working = 0;
-        for (index, runs) in runs.into_iter().enumerate() {
-            if std::mem::replace(&mut self.threads[index].had_run, runs) != runs {
-                self.threads.swap(index, self.working);
-                self.working += 1;
-            }
-        }
-    }
-
-    /// Returns whether this thread is the only one of the machine that runs or waits for a processor.
-    fn nothing_else_runs(&self) -> bool {
-        (0..READS).any(|_| {
-            // A thread that sleeps may be counted until its processor looks for another one (EEVDF's delayed dequeue).
-            std::thread::yield_now();
-            let mut text = [0; LONGEST_BYTES];
-            let line = self.load.as_ref().map(|file| read(file, &mut text));
-            line.and_then(running_of) == Some(1)
-        })
     }
 }
 
@@ -216,12 +160,6 @@ fn children_of(thread: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// The number of threads that run or would, in the line of /proc/loadavg: `0.20 0.18 0.12 1/80 11206`.
-fn running_of(line: &[u8]) -> Option<u32> {
-    let counts = str::from_utf8(line).ok()?.split(' ').nth(3)?;
-    counts.split('/').next()?.parse().ok()
-}
-
 /// The state in a line of /proc/…/stat; the name before it may hold anything.
 fn state_of(line: &[u8]) -> Option<u8> {
     let name_ends = line.iter().rposition(|&byte| byte == b')')?;
@@ -230,7 +168,6 @@ fn state_of(line: &[u8]) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
     use std::process::Command;
@@ -242,34 +179,6 @@ mod tests {
         assert_eq!(state_of(b"12 (a (b) R) S 1 2"), Some(b'S'));
         assert_eq!(state_of(b"12 (x) R 1 2"), Some(b'R'));
         assert_eq!(state_of(b""), None);
-    }
-
-    #[test]
-    fn the_running_threads_are_read() {
-        assert_eq!(running_of(b"0.20 0.18 0.12 1/80 11206\n"), Some(1));
-        assert_eq!(running_of(b"0.20"), None);
-    }
-
-    #[test]
-    fn a_thread_that_did_nothing_at_the_last_look_at_all_is_seen_when_it_works() {
-        let script = "read -r word; while :; do :; done";
-        let (input, mut output) = UnixStream::pair().unwrap();
-        let mut shell = Command::new("sh")
-            .args(["-c", script])
-            .stdin(OwnedFd::from(input))
-            .spawn()
-            .unwrap();
-        let mut threads = Threads::of(vec![shell.id()], u32::MAX);
-        for _ in 0..2 * LOOKS_AT_SOME {
-            assert!(threads.settle(Duration::from_secs(5)));
-        }
-        assert_eq!(threads.working, 0);
-        // As on a machine where nothing runs but this.
-        threads.alone = true;
-        output.write_all(b"go\n").unwrap();
-        assert!(!threads.settle(Duration::from_millis(50)));
-        shell.kill().unwrap();
-        shell.wait().unwrap();
     }
 
     #[test]
