@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -200,6 +201,15 @@ def test_without_a_core_gnb_and_ue_are_alone() -> None:
     assert "--noS1 --do-ra" in configs.gnb_options(plan)
 
 
+def test_without_a_core_rlc_has_the_short_numbers_with_which_it_loses_nothing() -> None:
+    written = {
+        core: configs.rendered(Plan("2026.w11", carrier(24), core=core))["gnb.conf"]
+        for core in get_args(configs.Core)
+    }
+    short = [core for core, text in written.items() if 'sn_field_length = "size6"' in text]
+    assert short == ["none"]
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -339,8 +349,7 @@ def test_lxc_allows_a_device_and_every_one_of_a_folder_s_kinds() -> None:
 
 
 def test_the_committed_defaults_match_the_templates() -> None:
-    cores: tuple[configs.Core, ...] = ("oai", "open5gs")
-    plans = [Plan(version.DEFAULT, carrier(106), core=core) for core in cores]
+    plans = [Plan(version.DEFAULT, carrier(106), core=core) for core in configs.CORES]
     made = {name: text for plan in plans for name, text in configs.rendered(plan).items()}
     files = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
     assert files == made, "write them again: python -m ccu.testbeds.oai.defaults"

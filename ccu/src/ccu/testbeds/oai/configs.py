@@ -42,6 +42,8 @@ _KEY, _OPC = "fec86ba6eb707ed08905757b1bb44b8f", "c42449363bbad02b66d16bc975d77c
 RECONFIGURATION = ("reconfig.raw", "rbconfig.raw")
 
 Core = Literal["oai", "open5gs", "none"]
+CORES: tuple[Core, ...] = ("oai", "open5gs")
+"""Those with which Compose starts the testbed without ccu."""
 
 
 # With core "none" nobody reads them; they are small.
@@ -208,6 +210,7 @@ def rendered(plan: Plan) -> dict[str, str]:
         "version": plan.version,
         "carrier": plan.carrier,
         "radio": plan.radio,
+        "core": plan.core,
         "options": plan.options,
         "mcc": MCC,
         "mnc": MNC,
