@@ -229,3 +229,12 @@ def test_refusals(words: list[str], problem: str) -> None:
     ended = command("ccu", "run", *words, "--dry-run")
     assert ended.returncode == 2
     assert problem in ended.stderr
+
+
+def test_the_last_datagrams_of_a_volume_are_sent_before_the_end(
+    kernel: Path, tmp_path: Path
+) -> None:
+    """A volume that fits into the connection's buffer ended before its handshake was over."""
+    path = run(tmp_path / "runs", "--cc", "quic:cubic+datagrams+volume=500kB", "--duration", "5s")
+    (flow,) = json.loads((path / "run.json").read_text())["flows"]
+    assert 500_000 <= flow["received_bytes"] < 502_000

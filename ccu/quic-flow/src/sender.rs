@@ -85,6 +85,8 @@ pub struct Sender {
     streams: BTreeMap<StreamId, Option<u64>>,
     opened: u64,
     number: u64,
+    /// The room for datagrams in the connection while it holds none.
+    room_bytes: usize,
     report: Report,
     offered_zero_rtt: bool,
 }
@@ -107,6 +109,7 @@ impl Sender {
             streams: BTreeMap::new(),
             opened: 0,
             number: 0,
+            room_bytes: 0,
             report: Report::default(),
             offered_zero_rtt: false,
         }
@@ -174,6 +177,7 @@ impl Sender {
             .is_none_or(|volume| self.report.written_bytes < volume)
         {
             let mut datagrams = connection.datagrams();
+            self.room_bytes = self.room_bytes.max(datagrams.send_buffer_space());
             let Some(most) = datagrams.max_size() else {
                 bail!("the receiver takes no datagrams (RFC 9221). Leave out --datagrams");
             };
@@ -298,7 +302,7 @@ impl super::endpoint::Application for Sender {
             .load
             .volume_bytes
             .is_some_and(|volume| self.report.written_bytes >= volume);
-        if written && self.streams.is_empty() && self.opened_all() {
+        if written && self.all_left(connection) {
             self.close(connection, now);
         }
         Ok(())
@@ -322,7 +326,12 @@ impl super::endpoint::Application for Sender {
 }
 
 impl Sender {
-    fn opened_all(&self) -> bool {
-        self.load.in_datagrams || self.opened == self.load.streams
+    /// Returns whether streams have arrived whole, and whether no datagram waits to be sent.
+    fn all_left(&self, connection: &mut Connection) -> bool {
+        if self.load.in_datagrams {
+            connection.datagrams().send_buffer_space() >= self.room_bytes
+        } else {
+            self.streams.is_empty() && self.opened == self.load.streams
+        }
     }
 }
