@@ -80,11 +80,11 @@ def test_a_signal_in_the_first_moment_of_a_directory_leaves_a_run(
         made(directory)
         signal.raise_signal(signal.SIGINT)
 
-    made = runs.make_directory
+    made, before = runs.make_directory, signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(runs, "make_directory", make_directory)
     with pytest.raises((Interrupted, KeyboardInterrupt)):
         carry_out(tmp_path, monkeypatch, fails=False, is_known=True)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
     assert not list((tmp_path / "records").glob("*.json"))
     (directory,) = (tmp_path / "runs").iterdir()
     assert json.loads((directory / "run.json").read_text())["status"] == "interrupted"
