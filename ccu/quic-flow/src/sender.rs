@@ -177,7 +177,6 @@ impl Sender {
             .is_none_or(|volume| self.report.written_bytes < volume)
         {
             let mut datagrams = connection.datagrams();
-            self.room_bytes = self.room_bytes.max(datagrams.send_buffer_space());
             let Some(most) = datagrams.max_size() else {
                 bail!("the receiver takes no datagrams (RFC 9221). Leave out --datagrams");
             };
@@ -231,6 +230,7 @@ impl super::endpoint::Application for Sender {
         match event {
             Event::Connected => {
                 self.handshaken = Some(now);
+                self.room_bytes = connection.datagrams().send_buffer_space();
                 self.report.handshake_s = (now - self.began).as_secs_f64();
                 if self.stage == Stage::Resuming {
                     let stream = connection.streams().open(Dir::Uni);

@@ -450,13 +450,10 @@ impl<T> Rlc<T> {
         for gap in self.gaps.drain(..) {
             self.expiring.push(decoded + self.t_reordering, gap);
         }
-        if let RlcMode::Unacknowledged {
-            t_reassembly,
-            t_reordering,
-        } = self.mode
+        if let RlcMode::Unacknowledged { t_reassembly, .. } = self.mode
             && decoded > due + t_reassembly
         {
-            return self.receive_late(span, due, decoded, due + t_reordering);
+            return self.receive_late(span, due, decoded);
         }
         // A part may be here already: a report may be older than a retransmission by HARQ.
         let parts = match &mut self.reporting {
@@ -469,9 +466,8 @@ impl<T> Rlc<T> {
     }
 
     /// Takes in a span that was decoded after t-Reassembly, when the receiver had discarded the other segments of its
-    /// packets (TS 38.322 clause 5.2.2.2.4): PDCP waits for those packets until `reordered`. Whole packets have no sequence
-    /// number in RLC and come at any time.
-    fn receive_late(&mut self, span: Span, due: Nanos, decoded: Nanos, reordered: Nanos) {
+    /// packets (TS 38.322 clause 5.2.2.2.4). Whole packets have no sequence number in RLC and come at any time.
+    fn receive_late(&mut self, span: Span, due: Nanos, decoded: Nanos) {
         let mut at = span.start;
         let segments: Vec<Segment> = self.segments(span).collect();
         for segment in segments {
@@ -482,12 +478,9 @@ impl<T> Rlc<T> {
             at = part.end;
             if segment.is_first() && segment.is_last {
                 self.take_in(part, due, decoded);
-                continue;
+            } else {
+                self.give_up(part, due, decoded, |over| over);
             }
-            if let Some(transit) = &mut self.transit {
-                transit.give_up(part, due, decoded);
-            }
-            self.expiring.push(decoded.max(reordered), part);
         }
     }
 

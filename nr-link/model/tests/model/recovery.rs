@@ -2,20 +2,28 @@
 //! The time at which RLC handles data that HARQ gave up.
 
 use crate::common::{MS, config, flat, link, packet};
-use nr_link_model::{Direction, Link, Nanos, Port, UeId};
+use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 
-/// Returns when a packet that no transmission delivers is given up, relative to its entry into the
-/// buffer, in unacknowledged mode.
-fn given_up_after(t_reassembly_ms: u64) -> Nanos {
-    let rlc = format!("fixed_mcs: 28}}\n  rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}");
-    let config = config(&[
-        ("olla: {bler_target: 0.1}}", &rlc),
+/// Returns a link by FDD without a path's delay, with MCS 28 and these keys of `radio`.
+fn with_mcs_28(keys: &str) -> ResolvedConfig {
+    config(&[
+        (
+            "olla: {bler_target: 0.1}}",
+            &format!("fixed_mcs: 28}}\n  {keys}"),
+        ),
         (
             "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",
             "duplex: fdd",
         ),
         ("dl: {delay_ms: 10.0", "dl: {delay_ms: 0.0"),
-    ]);
+    ])
+}
+
+/// Returns when a packet that no transmission delivers is given up, relative to its entry into the
+/// buffer, in unacknowledged mode.
+fn given_up_after(t_reassembly_ms: u64) -> Nanos {
+    let rlc = format!("rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}");
+    let config = with_mcs_28(&rlc);
     // MCS 28 needs 19 dB; four transmissions add 6 dB to the channel's SINR.
     let mut link: Link<u64> = link(&config, &flat(-3.0));
     let sent = 100 * MS;
@@ -48,16 +56,9 @@ fn t_reassembly_starts_when_the_block_is_missed_and_not_when_harq_gives_up() {
 /// block fails at first and arrives at the second try, 4 ms later; packets that are lost are not among them.
 fn repaired_late(t_reassembly_ms: u64, t_reordering_ms: u64) -> Vec<(u64, Nanos)> {
     let rlc = format!(
-        "fixed_mcs: 28}}\n  rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}\n  pdcp: {{t_reordering_ms: {t_reordering_ms}}}"
+        "rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}\n  pdcp: {{t_reordering_ms: {t_reordering_ms}}}"
     );
-    let config = config(&[
-        ("olla: {bler_target: 0.1}}", &rlc),
-        (
-            "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",
-            "duplex: fdd",
-        ),
-        ("dl: {delay_ms: 10.0", "dl: {delay_ms: 0.0"),
-    ]);
+    let config = with_mcs_28(&rlc);
     // MCS 28 needs 19 dB; the second transmission adds 3 dB.
     let mut link: Link<u64> = link(&config, &flat(17.5));
     for number in 0..200 {
