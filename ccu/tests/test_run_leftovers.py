@@ -4,6 +4,7 @@ directory without run.json."""
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 from collections.abc import Sequence
@@ -91,6 +92,20 @@ def test_a_finished_run_says_what_its_verdict_does_not(
 ) -> None:
     carry_out(tmp_path, monkeypatch, fails=False, is_known=is_known)
     assert (SENTENCE in capsys.readouterr().err) is not is_known
+
+
+def test_a_run_whose_record_cannot_be_written_leaves_no_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/run is a file system of its own, which may be full where the disk is not."""
+
+    def full(_run_id: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/run/ccu/f00.json")
+
+    monkeypatch.setattr(resources, "begin_record", full)
+    with pytest.raises(OSError, match="No space left"):
+        carry_out(tmp_path, monkeypatch, fails=False, is_known=True)
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -105,9 +106,13 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
         # Noted, as an exception here would leave a directory without run.json.
         first.enter_context(interruptible(early.append))
         directory, began = _make_directory(experiment, output), Cost.so_far()
-        owned = resources.begin_record(secrets.token_hex(3))
-        owned.register(UnfinishedRun(str(directory.resolve())))
-        record = Manifest(directory, experiment)
+        try:
+            record = Manifest(directory, experiment)
+            owned = resources.begin_record(secrets.token_hex(3))
+            owned.register(UnfinishedRun(str(directory.resolve())))
+        except BaseException:
+            shutil.rmtree(directory, ignore_errors=True)  # It has nothing, and no run.json.
+            raise
         supervisor = Supervisor(owned, directory / "raw" / "logs")
         supervisor.watch(partial(disk.watch, directory))
         site = Site(experiment, scenario, directory / "raw", supervisor, owned)
