@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -157,6 +158,73 @@ def test_a_radio_that_ends_is_reported(tmp_path: Path, modems: dict[str, Any]) -
     client.close()
     with pytest.raises(RunFailed, match="does not answer"):
         radio.Client(tmp_path / "none")
+
+
+def test_the_end_does_not_wait_for_a_radio_that_answers_no_more(tmp_path: Path) -> None:
+    """Users end a run that hangs by Ctrl-C, which has to end it."""
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(path))
+        silent.listen()
+        made = SimpleNamespace(connect=lambda: radio.Client(path))
+        radio_time = RadioTime(cast(Any, made), tmp_path)
+        radio_time.start()
+        asking = threading.Thread(target=radio_time.now_ns, daemon=True)
+        asking.start()
+        time.sleep(0.7)
+        ending = threading.Thread(target=radio_time.finish, daemon=True)
+        ending.start()
+        for thread in (ending, asking):
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def test_a_run_that_fails_ends_everything_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The radio's record of its slots is cut off where the radio broke off."""
+    (tmp_path / "oai").mkdir()
+    (tmp_path / "oai" / "slots.csv").write_text("utc_ns,entering_wall_utc_ns\n1,")
+    ended: list[str] = []
+
+    class Part:
+        file = tmp_path / "n3.pcap"
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def start(self) -> None: ...
+
+        def now_ns(self) -> None: ...
+
+        def finish(self) -> None:
+            ended.append(self.name)
+
+    class Plan:
+        def __init__(self, *_: object) -> None: ...
+
+        def prepare(self, **_: object) -> None: ...
+
+        def perform(self) -> None:
+            raise RunFailed("virtual time", "nr-link has ended")
+
+    for name in ("RadioTime", "GnbFiles", "N3Capture"):
+        monkeypatch.setattr(lockstep_run, name, lambda *_, name=name: Part(name))
+    monkeypatch.setattr(lockstep_run, "Run", Plan)
+    coupled_type = lockstep_run._Coupled
+    monkeypatch.setattr(coupled_type, "_prepare_tunnel", lambda _: None)
+    experiment = resolve(LOCKSTEP | {"capture_n3": True, "core": "oai"})
+    site = SimpleNamespace(raw=tmp_path, experiment=experiment)
+    stack = SimpleNamespace(
+        plan=SimpleNamespace(on_samples=True, ue_numbers=[1]),
+        in_networks=nullcontext,
+        check_radio=lambda _: None,
+    )
+    held = SimpleNamespace(path=tmp_path, hold=lambda _: {})
+    coupled = coupled_type(cast(Any, site), [], cast(Any, stack), cast(Any, held))
+    with pytest.raises(RunFailed, match="nr-link has ended"):
+        coupled.perform()
+    assert sorted(ended) == ["GnbFiles", "N3Capture", "RadioTime"]
 
 
 def test_logs_get_the_radios_time(tmp_path: Path) -> None:
