@@ -26,9 +26,10 @@ from typing import Any, cast
 import pytest
 
 from ccu.host import programs
+from ccu.host.supervisor import Supervisor
 from ccu.scenarios.oai_channel_model import Setting
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import RunFailed
+from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
@@ -179,6 +180,20 @@ def test_the_end_does_not_wait_for_a_radio_that_answers_no_more(tmp_path: Path) 
             assert not thread.is_alive()
 
 
+def test_a_signal_ends_the_wait_for_a_radio_that_answers_no_more(tmp_path: Path) -> None:
+    """Signals are noted while a run goes on, and do not end a system call."""
+    supervisor = Supervisor(cast(Any, None), tmp_path)
+    site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"), supervisor=supervisor)
+    one = radio.Radio(cast(Any, site))
+    one.path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(one.path))
+        silent.listen()
+        threading.Timer(0.3, supervisor.interrupt, ["SIGINT"]).start()
+        with pytest.raises(Interrupted, match="interrupted by SIGINT"):
+            one._ask("hold")
+
+
 def test_a_run_that_fails_ends_everything_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,7 +315,7 @@ def test_all_containers_that_carry_packets_are_watched(
     asked: list[dict[str, Any]] = []
 
     class Held:
-        def ask(self, _: str, **content: Any) -> dict[str, Any]:
+        def ask(self, _request: str, _check: object, **content: Any) -> dict[str, Any]:
             asked.append(content)
             return {}
 
@@ -313,7 +328,8 @@ def test_all_containers_that_carry_packets_are_watched(
         namespace_of=lambda service: service,
         ue_address=lambda number: f"12.1.1.{1 + number}",
     )
-    site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"))
+    supervisor = SimpleNamespace(check_interrupt=lambda: None)
+    site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"), supervisor=supervisor)
     one = radio.Radio(cast(Any, site))
     monkeypatch.setattr(one, "connect", Held)
     preferred: list[int] = []
