@@ -7,6 +7,7 @@ The radio is a stand-in that answers requests; `nr-link radio` itself is tested 
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import re
@@ -38,6 +39,7 @@ from ccu.testbeds.oai.lockstep import channel, cores, n3_time, radio, turns
 from ccu.testbeds.oai.lockstep import run as lockstep_run
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
+from ccu.testbeds.oai.replay import ChannelLog
 from ccu.testbeds.oai.telnet import Softmodem
 from ddu.console.problems import RefusedError
 from ddu.installation import data
@@ -159,6 +161,25 @@ def test_a_radio_that_ends_is_reported(tmp_path: Path, modems: dict[str, Any]) -
     client.close()
     with pytest.raises(RunFailed, match="does not answer"):
         radio.Client(tmp_path / "none")
+
+
+def test_a_channel_that_cannot_be_logged_fails_the_run(
+    tmp_path: Path, modems: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread ends with it, and the channel would stay as it is without a word."""
+    del modems
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ChannelLog, "write", full)
+    made = StandIn(tmp_path / "socket", last=10**9)
+    held = HeldChannel(made, [Setting(10.0, 1.0)], tmp_path)  # type: ignore[arg-type]
+    held.start()
+    held._thread.join(60)
+    with pytest.raises(RunFailed, match="No space left"):
+        held.check()
+    held.finish()
 
 
 def test_the_end_does_not_wait_for_a_radio_that_answers_no_more(tmp_path: Path) -> None:
