@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ccu import scenarios
 from ccu.host import resources, slots, testbed_logs
+from ccu.host.interruption import interruptible
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.host.testbed_logs import LogDirectory
@@ -42,19 +43,22 @@ def _start(experiment: Experiment) -> list[str]:
     testbed_logs.remove(testbed_logs.MOST_KEPT)
     owned, logs = _begin()
     site = _site(experiment, owned, logs)
-    try:
-        logs.make()
-        Path(logs.directory, "experiment.json").write_text(experiment.model_dump_json())
-        notes = _manual(experiment).up(site)
-        owned.keep()
-        return notes
-    except BaseException as error:
-        if isinstance(error, RunFailed):
-            error.directory = site.raw
-        owned.remove()
-        raise
-    finally:
-        site.supervisor.stop_all()
+    # Noted until all is removed, as of a run: a closed terminal would leave the containers up.
+    with interruptible(site.supervisor.interrupt):
+        try:
+            logs.make()
+            Path(logs.directory, "experiment.json").write_text(experiment.model_dump_json())
+            notes = _manual(experiment).up(site)
+            site.supervisor.check_interrupt()
+            owned.keep()
+            return notes
+        except BaseException as error:
+            if isinstance(error, RunFailed):
+                error.directory = site.raw
+            owned.remove()
+            raise
+        finally:
+            site.supervisor.stop_all()
 
 
 def _refuse_a_second() -> None:
