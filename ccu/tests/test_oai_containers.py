@@ -125,6 +125,24 @@ def test_ctrl_c_is_the_cause_where_it_ends_the_start_of_containers(
         stack.up()
 
 
+def test_all_followers_of_the_gnb_end_where_one_cannot() -> None:
+    """One that goes on would ask Docker for a container that is gone, ten times a second."""
+    ended: list[str] = []
+
+    def full() -> list[str]:
+        raise OSError("No space left on device")
+
+    made = testbed.OaiTestbed.__new__(testbed.OaiTestbed)
+    parts = {name: SimpleNamespace(finish=lambda name=name: ended.append(name))
+             for name in ("files", "n3", "statistics")}  # fmt: skip
+    parts["control"] = SimpleNamespace(finish=full)
+    made.__dict__ |= {f"_{name}": part for name, part in parts.items()}
+    made.__dict__ |= {"_ended": False, "_problems": []}
+    with pytest.raises(OSError, match="No space left"):
+        made.end()
+    assert sorted(ended) == ["files", "n3", "statistics"]
+
+
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str, str], None]:
     """Programs of the test's own, before all others on PATH."""
