@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ccu.campaigns import definition, slots, stopping
+from ccu.campaigns import definition, stopping
 from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.display import lines_of, matrix
 from ccu.campaigns.folder import Folder
@@ -18,6 +18,7 @@ from ccu.campaigns.runner import Work, check
 from ccu.campaigns.status import status_of
 from ccu.campaigns.stopping import enough
 from ccu.cli.main import app
+from ccu.host import slots
 from ddu.campaign.definition import StopRule
 from ddu.console.problems import RefusedError
 

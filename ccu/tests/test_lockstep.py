@@ -7,6 +7,7 @@ The radio is a stand-in that answers requests; `nr-link radio` itself is tested 
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -25,9 +27,10 @@ from typing import Any, cast
 import pytest
 
 from ccu.host import programs
+from ccu.host.supervisor import Supervisor
 from ccu.scenarios.oai_channel_model import Setting
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import RunFailed
+from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
@@ -36,6 +39,7 @@ from ccu.testbeds.oai.lockstep import channel, cores, n3_time, radio, turns
 from ccu.testbeds.oai.lockstep import run as lockstep_run
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
+from ccu.testbeds.oai.replay import ChannelLog
 from ccu.testbeds.oai.telnet import Softmodem
 from ddu.console.problems import RefusedError
 from ddu.installation import data
@@ -159,6 +163,106 @@ def test_a_radio_that_ends_is_reported(tmp_path: Path, modems: dict[str, Any]) -
         radio.Client(tmp_path / "none")
 
 
+def test_a_channel_that_cannot_be_logged_fails_the_run(
+    tmp_path: Path, modems: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread ends with it, and the channel would stay as it is without a word."""
+    del modems
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ChannelLog, "write", full)
+    made = StandIn(tmp_path / "socket", last=10**9)
+    held = HeldChannel(made, [Setting(10.0, 1.0)], tmp_path)  # type: ignore[arg-type]
+    held.start()
+    held._thread.join(60)
+    with pytest.raises(RunFailed, match="No space left"):
+        held.check()
+    held.finish()
+
+
+def test_the_end_does_not_wait_for_a_radio_that_answers_no_more(tmp_path: Path) -> None:
+    """Users end a run that hangs by Ctrl-C, which has to end it."""
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(path))
+        silent.listen()
+        made = SimpleNamespace(connect=lambda: radio.Client(path))
+        radio_time = RadioTime(cast(Any, made), tmp_path)
+        radio_time.start()
+        asking = threading.Thread(target=radio_time.now_ns, daemon=True)
+        asking.start()
+        time.sleep(0.7)
+        ending = threading.Thread(target=radio_time.finish, daemon=True)
+        ending.start()
+        for thread in (ending, asking):
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def test_a_signal_ends_the_wait_for_a_radio_that_answers_no_more(tmp_path: Path) -> None:
+    """Signals are noted while a run goes on, and do not end a system call."""
+    supervisor = Supervisor(cast(Any, None), tmp_path)
+    site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"), supervisor=supervisor)
+    one = radio.Radio(cast(Any, site))
+    one.path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(one.path))
+        silent.listen()
+        threading.Timer(0.3, supervisor.interrupt, ["SIGINT"]).start()
+        with pytest.raises(Interrupted, match="interrupted by SIGINT"):
+            one._ask("hold")
+
+
+def test_a_run_that_fails_ends_everything_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The radio's record of its slots is cut off where the radio broke off."""
+    (tmp_path / "oai").mkdir()
+    (tmp_path / "oai" / "slots.csv").write_text("utc_ns,entering_wall_utc_ns\n1,")
+    ended: list[str] = []
+
+    class Part:
+        file = tmp_path / "n3.pcap"
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def start(self) -> None: ...
+
+        def now_ns(self) -> None: ...
+
+        def finish(self) -> None:
+            ended.append(self.name)
+
+    class Plan:
+        def __init__(self, *_: object) -> None: ...
+
+        def prepare(self, **_: object) -> None: ...
+
+        def perform(self) -> None:
+            raise RunFailed("virtual time", "nr-link has ended")
+
+    for name in ("RadioTime", "GnbFiles", "N3Capture"):
+        monkeypatch.setattr(lockstep_run, name, lambda *_, name=name: Part(name))
+    monkeypatch.setattr(lockstep_run, "Run", Plan)
+    coupled_type = lockstep_run._Coupled
+    monkeypatch.setattr(coupled_type, "_prepare_tunnel", lambda _: None)
+    experiment = resolve(LOCKSTEP | {"capture_n3": True, "core": "oai"})
+    site = SimpleNamespace(raw=tmp_path, experiment=experiment)
+    stack = SimpleNamespace(
+        plan=SimpleNamespace(on_samples=True, ue_numbers=[1]),
+        in_networks=nullcontext,
+        check_radio=lambda _: None,
+    )
+    held = SimpleNamespace(path=tmp_path, hold=lambda _: {})
+    coupled = coupled_type(cast(Any, site), [], cast(Any, stack), cast(Any, held))
+    with pytest.raises(RunFailed, match="nr-link has ended"):
+        coupled.perform()
+    assert sorted(ended) == ["GnbFiles", "N3Capture", "RadioTime"]
+
+
 def test_logs_get_the_radios_time(tmp_path: Path) -> None:
     made = StandIn(tmp_path / "socket", last=10**9)
     radio_time = RadioTime(made, tmp_path)  # type: ignore[arg-type]
@@ -232,7 +336,7 @@ def test_all_containers_that_carry_packets_are_watched(
     asked: list[dict[str, Any]] = []
 
     class Held:
-        def ask(self, _: str, **content: Any) -> dict[str, Any]:
+        def ask(self, _request: str, _check: object, **content: Any) -> dict[str, Any]:
             asked.append(content)
             return {}
 
@@ -245,7 +349,8 @@ def test_all_containers_that_carry_packets_are_watched(
         namespace_of=lambda service: service,
         ue_address=lambda number: f"12.1.1.{1 + number}",
     )
-    site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"))
+    supervisor = SimpleNamespace(check_interrupt=lambda: None)
+    site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"), supervisor=supervisor)
     one = radio.Radio(cast(Any, site))
     monkeypatch.setattr(one, "connect", Held)
     preferred: list[int] = []

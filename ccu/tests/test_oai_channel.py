@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import threading
 import time
@@ -149,6 +150,30 @@ def test_a_replay_follows_the_radios_time_and_restores_the_channel(
         index = round((float(row["radio_s"]) - begin_s) / channel.STEP_S)
         assert float(row["noise_db"]) == pytest.approx(settings[index].noise_db)
     assert changes_made(server) == len(rows) + 1
+
+
+def test_a_setting_that_cannot_be_logged_is_a_failure(
+    modem: Callable[..., tuple[Any, Softmodem]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The replay ends with it: without a word the channel would stay as it is."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ChannelLog, "write", full)
+    _, client = modem()
+    clock = RadioClock(tmp_path / "radio-time.csv")
+    for second in range(3):
+        clock.read(round(second * 61.44e6), 61.44e6, second * 10**9, time.monotonic() - 2 + second)
+    track = Track(client, "rfsimu_channel_ue0", 0, [Setting(20.0, -10.0)])
+    replay = Replay(client, [track], clock, ChannelLog(tmp_path / "ul.csv"))
+    replay.start()
+    until(lambda: not replay._thread.is_alive())
+    assert replay.failure is not None
+    assert "No space left" in replay.failure
+    replay.finish()
 
 
 def changes_made(server: Any) -> int:

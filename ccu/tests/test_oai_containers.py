@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +19,11 @@ from ccu.host.supervisor import Supervisor
 from ccu.host.testbed_logs import LogDirectory
 from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Interrupted, RunFailed
-from ccu.testbeds.oai import docker, docker_runtime, doctor, testbed
+from ccu.testbeds.oai import docker, docker_runtime, doctor, lxc_resources, testbed
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
-from ccu.testbeds.oai.docker_runtime import DockerRuntime
+from ccu.testbeds.oai.docker_runtime import ComposeProject, DockerRuntime
+from ccu.testbeds.oai.lxc_resources import LxcContainer
 from ccu.testbeds.oai.stack import Stack
 from ddu.console.problems import RefusedError
 from testsupport.waiting import until
@@ -121,6 +123,73 @@ def test_ctrl_c_is_the_cause_where_it_ends_the_start_of_containers(
     supervisor.interrupt("SIGINT")
     with pytest.raises(Interrupted, match="interrupted by SIGINT"):
         stack.up()
+
+
+def test_all_followers_of_the_gnb_end_where_one_cannot() -> None:
+    """One that goes on would ask Docker for a container that is gone, ten times a second."""
+    ended: list[str] = []
+
+    def full() -> list[str]:
+        raise OSError("No space left on device")
+
+    made = testbed.OaiTestbed.__new__(testbed.OaiTestbed)
+    parts = {name: SimpleNamespace(finish=lambda name=name: ended.append(name))
+             for name in ("files", "n3", "statistics")}  # fmt: skip
+    parts["control"] = SimpleNamespace(finish=full)
+    made.__dict__ |= {f"_{name}": part for name, part in parts.items()}
+    made.__dict__ |= {"_ended": False, "_problems": []}
+    with pytest.raises(OSError, match="No space left"):
+        made.end()
+    assert sorted(ended) == ["files", "n3", "statistics"]
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str, str], None]:
+    """Programs of the test's own, before all others on PATH."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def make(name: str, script: str) -> None:
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+
+    return make
+
+
+def test_ctrl_c_does_not_reach_the_commands_that_look_and_remove(
+    commands: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A terminal sends it to all of its session: the removal of containers would break off."""
+    monkeypatch.setattr(docker, "command", lambda: ["docker"])
+    monkeypatch.setattr(lxc_resources, "FOLDER", tmp_path)
+    (tmp_path / "ccu-x").mkdir()
+    seen = tmp_path / "sessions"
+    for name in ("docker", "lxc-stop", "lxc-info"):
+        commands(name, f"cut -d' ' -f6 /proc/$$/stat >>{seen}; exit 1")
+    with pytest.raises(RunFailed):
+        ComposeProject("ccu-x").remove()
+    LxcContainer("ccu-x").remove()
+    sessions = list(map(int, seen.read_text().split()))
+    assert len(set(sessions)) == 3
+    assert os.getsid(0) not in sessions
+
+
+def test_a_container_that_still_runs_is_not_forgotten(
+    commands: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It would run on without its folder, where nobody would find it."""
+    monkeypatch.setattr(lxc_resources, "FOLDER", tmp_path)
+    folder = tmp_path / "ccu-x"
+    folder.mkdir()
+    commands("lxc-stop", "echo 'lxc-stop: failed to kill' >&2; exit 1")
+    commands("lxc-info", "echo 4711")
+    with pytest.raises(OSError, match="failed to kill"):
+        LxcContainer("ccu-x").remove()
+    assert folder.exists()
+    commands("lxc-info", "echo -1; exit 1")
+    assert LxcContainer("ccu-x").remove() == ["removed container ccu-x"]
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("terminal", [True, False])

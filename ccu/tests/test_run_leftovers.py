@@ -4,8 +4,10 @@ directory without run.json."""
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -13,6 +15,7 @@ from typing import ClassVar
 import pytest
 
 from ccu.host import resources
+from ccu.host.resources import Resource
 from ccu.runs import run as runs
 from ccu.scenarios.play import experiment
 from ccu.spec.errors import Interrupted, RunFailed
@@ -33,12 +36,30 @@ class Stubborn:
 SENTENCE = "not removed: stubborn network: in use"
 
 
+@dataclass(frozen=True)
+class Slow:
+    """A resource whose removal takes long enough for somebody to press Ctrl-C."""
+
+    kind: ClassVar[str] = "slow"
+    file: str
+
+    def remove(self) -> list[str]:
+        signal.raise_signal(signal.SIGINT)
+        Path(self.file).unlink(missing_ok=True)
+        return []
+
+
 def carry_out(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool, is_known: bool
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    fails: bool,
+    is_known: bool,
+    made: Sequence[Resource] = (Stubborn("network"),),
 ) -> None:
     def perform(site: Site, record: runs.Manifest, report: runs.Listener) -> None:
         site.supervisor.check()
-        site.resources.register(Stubborn("network"))
+        site.resources.register(*made)
         if fails:
             raise RunFailed("gnb", "the container gnb ended")
         record.write(verdict="valid", verdict_reasons=[SENTENCE] if is_known else [])
@@ -71,6 +92,40 @@ def test_a_finished_run_says_what_its_verdict_does_not(
 ) -> None:
     carry_out(tmp_path, monkeypatch, fails=False, is_known=is_known)
     assert (SENTENCE in capsys.readouterr().err) is not is_known
+
+
+def test_a_run_whose_record_cannot_be_written_leaves_no_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/run is a file system of its own, which may be full where the disk is not."""
+
+    def full(_run_id: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/run/ccu/f00.json")
+
+    monkeypatch.setattr(resources, "begin_record", full)
+    with pytest.raises(OSError, match="No space left"):
+        carry_out(tmp_path, monkeypatch, fails=False, is_known=True)
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_signal_during_the_removal_does_not_end_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """Users press Ctrl-C again where the first one takes some time."""
+    files = [tmp_path / name for name in ("container", "network")]
+    for file in files:
+        file.touch()
+    ended = RunFailed if fails else Interrupted
+    made = [Slow(str(file)) for file in files]
+    with pytest.raises(ended) as error:
+        carry_out(tmp_path, monkeypatch, fails=fails, is_known=True, made=made)
+    assert [file for file in files if file.exists()] == []
+    assert not list((tmp_path / "records").glob("*.json"))
+    (directory,) = (tmp_path / "runs").iterdir()
+    status = json.loads((directory / "run.json").read_text())["status"]
+    assert status == ("failed" if fails else "finished")
+    assert fails or str(error.value).endswith(f"the run is complete: {directory}")
 
 
 def test_a_signal_in_the_first_moment_of_a_directory_leaves_a_run(

@@ -136,6 +136,23 @@ def test_the_analysis_of_changed_raw_data_is_refused(run: Path) -> None:
     assert (run / "summary.json").read_bytes() == before
 
 
+def test_the_analysis_of_a_changed_manifest_is_refused(run: Path) -> None:
+    """Another clock offset, for example, would give other delays, and nothing would show it."""
+    before = (run / "summary.json").read_bytes()
+    file = run / "run.json"
+    written = read_content(run)
+    file.write_text(json.dumps(written | {"time": {"offset_ns": 5 * MS}}))
+    rule = r"run\.json: was changed after it was written: it is not as the run .*`ccu rerun "
+    with pytest.raises(UnreadableInput, match=rule):
+        analyze(run)
+    assert (run / "summary.json").read_bytes() == before
+    # Another form of the same content is no change, and neither is what a program of ours writes.
+    file.write_text(json.dumps(written, sort_keys=True))
+    analyze(run, report=False)
+    write_manifest(run, written | {"time": {"offset_ns": 5 * MS}})
+    analyze(run, report=False)
+
+
 def test_a_run_that_was_interrupted_says_so_once(tmp_path: Path) -> None:
     why = {"stage": "interrupted", "reason": "interrupted by SIGTERM"}
     run = steady().write(tmp_path / "run", status="interrupted", failure=why)

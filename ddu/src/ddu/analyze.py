@@ -26,8 +26,8 @@ from ddu.flows.observe import ObservedFlow, observe
 from ddu.metrics.distribution import delay_cdf
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.recording import Recording, read_recording
-from ddu.run.integrity import damages
-from ddu.run.manifest import Manifest, read_manifest
+from ddu.run.integrity import damages_of_run
+from ddu.run.manifest import read_content, read_manifest
 from ddu.summary import summarise
 from ddu.tables.aligned import aligned_table
 from ddu.tables.flows import flows_table
@@ -57,7 +57,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
             "analysed again",
             f"read what was kept, or repeat it with `ccu rerun {path}`",
         )
-    _refuse_changed_raw(path, manifest)
+    _refuse_a_changed_run(path)
     recording = read_recording(path, manifest, reader)
     clocks = clocks_of(recording)
     captures = clocks.corrected(recording.captures)
@@ -90,11 +90,10 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     )
 
 
-def _refuse_changed_raw(path: Path, manifest: Manifest) -> None:
-    """Raise UnreadableInput if a file is not as the run recorded it, where run.json has digests."""
-    if manifest.integrity is None or manifest.integrity.files is None:
-        return
-    for damage in damages(path, (one.model_dump() for one in manifest.integrity.files)):
+def _refuse_a_changed_run(path: Path) -> None:
+    """Raise UnreadableInput if run.json or raw data are not as the run recorded them, where they
+    have digests."""
+    for damage in damages_of_run(path, read_content(path)):
         raise UnreadableInput(
             path / damage.file,
             f"{damage.rule}: it is not as the run recorded it",

@@ -13,7 +13,7 @@ from ddu.console.input_file import read_json
 from ddu.console.problems import Problem, RefusedError, Where
 from ddu.errors import FutureSchema, NotARun
 from ddu.run.find import runs_under
-from ddu.run.integrity import damages, files_of, is_intact, regular_files
+from ddu.run.integrity import damages, damages_of_run, files_of, is_intact, regular_files
 from ddu.run.manifest import Manifest, read_content, read_manifest
 from ddu.summary import SCHEMA_VERSION
 from ddu.tables.results import SUMMARY, how_to_repair
@@ -74,14 +74,13 @@ def _run(path: Path) -> Verified:
         return Verified(path, "broken", error.problems)
     again = f"restore it from a copy, or repeat the run with `ccu rerun {path}`"
     problems, remarks = list[Problem](), list[str]()
-    if is_intact(content) is False:
-        problems.append(_problem(path / "run.json", "was changed after it was written", again))
+    damaged = damages_of_run(path, content, manifest.dropped)
+    problems += [_problem(path / one.file, one.rule, again) for one in damaged]
     raw = files_of(content)
-    kept = {} if raw is None else {name: raw[name] for name in raw.keys() - manifest.dropped}
-    problems += [_problem(path / one.file, one.rule, again) for one in damages(path, kept.values())]
     if raw is None and manifest.status == "finished":
         remarks.append("run.json has no digests of the raw data, which are older than digests")
-    count = len(kept) + _check_results(path, manifest, problems, remarks)
+    count = len((raw or {}).keys() - manifest.dropped)
+    count += _check_results(path, manifest, problems, remarks)
     if problems:
         return Verified(path, "broken", tuple(problems), tuple(remarks), count)
     if manifest.status != "finished":

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import html
+import sys
 from pathlib import Path
 from typing import Any
 
 import ddu.api
 from ccu.host.root import need_root
 from ccu.runs import run as runs
+from ccu.runs import turn
 from ccu.scenarios.resolve import resolve_arguments
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
@@ -43,7 +45,8 @@ def run(cc: str = "cubic", *, output: Path | str = "runs", **keys: Any) -> Run:
     experiment = _experiment({"cc": cc, **keys})
     if driver_of(experiment).needs_root:
         need_root()
-    directory = runs.run(experiment, Path(output), _silently)
+    with turn.taken(experiment, Path(output), _say):
+        directory = runs.run(experiment, Path(output), _silently)
     made = Run(directory)
     made.analyze()
     return made
@@ -52,6 +55,11 @@ def run(cc: str = "cubic", *, output: Path | str = "runs", **keys: Any) -> Run:
 def _experiment(written: dict[str, Any]) -> Experiment:
     choices = choose(written, lambda more: [resolve_arguments({**written, **more})])
     return resolve_arguments({**written, **{choice.key: choice.value for choice in choices}})
+
+
+def _say(line: str) -> None:
+    """Print why nothing happens yet, which no result shows."""
+    print(line, file=sys.stderr)
 
 
 def _silently(_stage: str, _share: float) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The testbed `nap`, for tests of campaigns: a run sleeps, needs nothing, and nothing disturbs it.
+Of the testbed `bed`, there is one.
 
 Levels of `prb` choose what happens: BAD fails, BROKEN has raw data that cannot be analysed.
 """
@@ -17,7 +18,8 @@ from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import SHARED_CLOCK, Driver, Outcome, Site, WholeRun
 from ccu.traffic.flow import Flow
 
-ENTRY_POINT = "nap = testsupport.nap_testbed:NAP"
+ENTRY_POINTS = "nap = testsupport.nap_testbed:NAP\nbed = testsupport.nap_testbed:ONE_BED"
+BED = "bed of a test"
 BAD, BROKEN = 11, 18
 
 
@@ -25,6 +27,12 @@ class NapOptions(TestbedOptions):
     """None."""
 
     name: Literal["nap"] = "nap"
+
+
+class BedOptions(TestbedOptions):
+    """None."""
+
+    name: Literal["bed"] = "bed"
 
 
 class NapDriver(Driver):
@@ -42,6 +50,13 @@ class NapDriver(Driver):
 
     def label(self, experiment: Experiment) -> str:  # noqa: ARG002
         return "nap"
+
+
+class BedDriver(NapDriver):
+    """The same, in a bed that this machine has only once."""
+
+    options = BedOptions
+    alone = BED
 
 
 def _nap(site: Site, flows: Sequence[Flow]) -> Outcome:
@@ -71,7 +86,7 @@ def _nap(site: Site, flows: Sequence[Flow]) -> Outcome:
     )
 
 
-NAP = NapDriver()
+NAP, ONE_BED = NapDriver(), BedDriver()
 
 
 def install(folder: Path) -> Path:
@@ -79,5 +94,5 @@ def install(folder: Path) -> Path:
     info = folder / "nap_testbed-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: nap-testbed\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[ccu.testbeds]\n{ENTRY_POINT}\n")
+    (info / "entry_points.txt").write_text(f"[ccu.testbeds]\n{ENTRY_POINTS}\n")
     return folder

@@ -149,6 +149,11 @@ def disturbed_testbeds(work: Work) -> list[str]:
     return sorted({one.testbed.name for one in work.of_points if not driver_of(one).undisturbed})
 
 
+def locks(work: Work) -> list[str]:
+    """Return the names of the locks that keep other campaigns and runs from these testbeds."""
+    return sorted({lock for one in work.of_points if (lock := driver_of(one).lock(one))})
+
+
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
     """Return what the experiment needs and this machine does not have: congestion controls that
     `there` lacks, a set of measured traces."""

@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ccu.campaigns import definition, display, field, runner, slots
+from ccu.campaigns import definition, display, field, runner
 from ccu.campaigns.cells import cells
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
@@ -27,7 +27,7 @@ from ccu.campaigns.status import status_of
 from ccu.campaigns.testbed import on_a_testbed
 from ccu.cli.campaign_verify import verify
 from ccu.cli.cluster_options import SCHEDULER, Tls
-from ccu.host import cores, disk, programs
+from ccu.host import cores, disk, programs, slots
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
 from ccu.testbeds import driver_of
@@ -334,8 +334,8 @@ def _carry_out(folder: Folder, how: _How) -> None:
             need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
         if how.engine == "local":
             runner.check(work)
-            for testbed in runner.disturbed_testbeds(work):
-                stack.enter_context(slots.held(testbed, how.wait, print))
+            for lock in runner.locks(work):
+                stack.enter_context(slots.held(lock, how.wait, _say_that_it_waits))
             runner.check_radio_time(work, print)
             # Workers have kernels of their own in virtual time, which this machine may lack.
             runner.share_runs(work, print)
@@ -362,6 +362,10 @@ def _carry_out(folder: Folder, how: _How) -> None:
     if not now.complete or now.failures:
         missing = now.planned - now.done
         raise Incomplete(f"{missing} of {now.planned} runs have no result")
+
+
+def _say_that_it_waits(line: str) -> None:
+    print(f"{line} (Ctrl-C aborts; --no-wait does not wait)")
 
 
 def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) -> Local | None:

@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +23,7 @@ from ccu import congestion, traffic
 from ccu.cli.options import experiment_options, takes_flags
 from ccu.host import disk, programs
 from ccu.host.findings import Finding, program
-from ccu.runs import trial
+from ccu.runs import trial, turn
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, driver_of, drivers
@@ -63,7 +64,7 @@ def doctor(
     findings = [*map(_default, choices), *examine(output, driver), *driver.examine(experiment)]
     if "prb" in flags and driver.radio_time_varies(experiment):
         ready = all(finding.ok or not finding.needed for finding in findings)
-        findings.append(_radio_time(experiment, ready))
+        findings.append(_radio_time(experiment, output, ready))
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
@@ -74,13 +75,14 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _radio_time(experiment: Experiment, ready: bool) -> Finding:
+def _radio_time(experiment: Experiment, output: Path, ready: bool) -> Finding:
     """Measure the radio's time in a trial, if runs can start."""
     name = f"radio time at {experiment.prb} PRB"
     if not ready:
         return Finding(name, False, "not measured", "install what is missing", needed=False)
     try:
-        factor = trial.radio_time_factor(experiment)
+        with turn.taken(experiment, output, _say):
+            factor = trial.radio_time_factor(experiment)
     except CommandError as error:
         return Finding(name, False, f"the trial failed: {error}", "see the message", needed=True)
     if factor is None:
@@ -89,6 +91,10 @@ def _radio_time(experiment: Experiment, ready: bool) -> Finding:
     detail = f"{factor:.2f} of real time under {experiment.cc}"
     fix = "" if ok else "runs would be degraded: use fewer PRB, faster cores, or end other programs"
     return Finding(name, ok, detail, fix, needed=False)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def table(findings: list[Finding]) -> Table:

@@ -21,6 +21,7 @@ from ccu.cli.options import experiment_options, takes_flags
 from ccu.cli.results import Results
 from ccu.host.root import need_root
 from ccu.runs import run as runs
+from ccu.runs import turn
 from ccu.scenarios.resolve import collect, resolve_written
 from ccu.spec import radio
 from ccu.spec.errors import RunFailed
@@ -129,7 +130,10 @@ def perform(experiment: Experiment, output: Path, dry_run: bool, results: Result
     if sentence := notice([experiment]):
         console.print(sentence, markup=False, highlight=False)
     try:
-        with progress.shown(console) as report:
+        with (
+            turn.taken(experiment, output, lambda line: console.print(line, soft_wrap=True)),
+            progress.shown(console) as report,
+        ):
             if experiment.capture and driver.undisturbed:
                 report = _preparing(results, report)
             directory = runs.run(experiment, output, report)

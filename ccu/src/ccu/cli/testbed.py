@@ -39,7 +39,7 @@ def up(
         )
     experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
     need_root()
-    for note in manual.up(experiment):
+    for note in manual.up(experiment, print):
         print(note)
     _show(manual.status())
     print("next: ccu testbed shell ue1; ccu testbed down")

@@ -131,8 +131,7 @@ class Supervisor:
     def check(self) -> None:
         """Raise RunFailed if a program has failed or ended too early, Interrupted after a
         signal."""
-        if self.interrupted_by:
-            raise Interrupted(f"interrupted by {self.interrupted_by}")
+        self.check_interrupt()
         if not self._failed():
             for look in self._watchers:
                 look()
@@ -143,6 +142,11 @@ class Supervisor:
         disk.watch(self._logs, disk.FULL_BYTES)
         how = process.how_it_ended() or ending_text(process.popen.returncode)
         raise RunFailed(process.stage, f"{process.name} {how}{_last_lines(process)}")
+
+    def check_interrupt(self) -> None:
+        """Raise Interrupted after a signal, whatever the programs do."""
+        if self.interrupted_by:
+            raise Interrupted(f"interrupted by {self.interrupted_by}")
 
     def _failed(self) -> list[Process]:
         """Return the failed programs in the order in which they were started."""

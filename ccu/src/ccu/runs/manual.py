@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from ccu import scenarios
-from ccu.host import resources, testbed_logs
+from ccu.host import resources, slots, testbed_logs
+from ccu.host.interruption import interruptible
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.host.testbed_logs import LogDirectory
@@ -23,31 +25,40 @@ def testbeds() -> dict[str, Driver]:
     return {name: driver for name, driver in drivers().items() if driver.manual()}
 
 
-def up(experiment: Experiment) -> list[str]:
+def up(experiment: Experiment, report: Callable[[str], None]) -> list[str]:
     """Start the testbed and leave it up; return sentences on what that needed.
 
-    Raises RefusedError or RunFailed; then nothing remains but the logs of a failure.
+    Wait for a run that needs the same, and report that. Raises RefusedError or RunFailed; then
+    nothing remains but the logs of a failure.
     """
     _refuse_a_second()
     driver, scenario = driver_of(experiment), scenarios.locate(experiment.scenario, experiment.seed)
     driver.check(experiment, scenario)
-    driver.check_machine(experiment)
+    with slots.turn(driver.alone, report):
+        driver.check_machine(experiment)
+        return _start(experiment)
+
+
+def _start(experiment: Experiment) -> list[str]:
     testbed_logs.remove(testbed_logs.MOST_KEPT)
     owned, logs = _begin()
     site = _site(experiment, owned, logs)
-    try:
-        logs.make()
-        Path(logs.directory, "experiment.json").write_text(experiment.model_dump_json())
-        notes = _manual(experiment).up(site)
-        owned.keep()
-        return notes
-    except BaseException as error:
-        if isinstance(error, RunFailed):
-            error.directory = site.raw
-        owned.remove()
-        raise
-    finally:
-        site.supervisor.stop_all()
+    # Noted until all is removed, as of a run: a closed terminal would leave the containers up.
+    with interruptible(site.supervisor.interrupt):
+        try:
+            logs.make()
+            Path(logs.directory, "experiment.json").write_text(experiment.model_dump_json())
+            notes = _manual(experiment).up(site)
+            site.supervisor.check_interrupt()
+            owned.keep()
+            return notes
+        except BaseException as error:
+            if isinstance(error, RunFailed):
+                error.directory = site.raw
+            owned.remove()
+            raise
+        finally:
+            site.supervisor.stop_all()
 
 
 def _refuse_a_second() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -105,37 +106,42 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
         # Noted, as an exception here would leave a directory without run.json.
         first.enter_context(interruptible(early.append))
         directory, began = _make_directory(experiment, output), Cost.so_far()
-        owned = resources.begin_record(secrets.token_hex(3))
-        owned.register(UnfinishedRun(str(directory.resolve())))
-        record = Manifest(directory, experiment)
+        try:
+            record = Manifest(directory, experiment)
+            owned = resources.begin_record(secrets.token_hex(3))
+            owned.register(UnfinishedRun(str(directory.resolve())))
+        except BaseException:
+            shutil.rmtree(directory, ignore_errors=True)  # It has nothing, and no run.json.
+            raise
         supervisor = Supervisor(owned, directory / "raw" / "logs")
         supervisor.watch(partial(disk.watch, directory))
         site = Site(experiment, scenario, directory / "raw", supervisor, owned)
         noting_early = first.pop_all()
-    try:
-        with noting_early, interruptible(supervisor.interrupt):
-            for name in early:
-                supervisor.interrupt(name)
+    # Signals are noted also while resources are removed: what is left half removed stays.
+    with noting_early, interruptible(supervisor.interrupt):
+        for name in early:
+            supervisor.interrupt(name)
+        try:
             record.begin(time=_stamped(record, "start_utc_ns"))
             _perform(site, record, report)
             stopped = _stamped(record, "stop_utc_ns")
             supervisor.stop_all()  # Nobody writes into the raw data from now on.
             record.finish(status="finished", time=stopped, cost=Cost.so_far().since(began))
-    except OSError as error:
-        failed = RunFailed(disk.STAGE if disk.is_full(error) else "files", str(error))
-        failed.directory = directory
-        _write_failure(record, failed)
-        raise failed from error
-    except BaseException as error:
-        if isinstance(error, RunFailed):
-            error.directory = directory
-        _write_failure(record, error)
-        raise
-    finally:
-        supervisor.stop_all()
-        owned.remove()
-        _say_what_is_left(owned, record)
-        give_to_sudo_user(directory)
+        except OSError as error:
+            failed = RunFailed(disk.STAGE if disk.is_full(error) else "files", str(error))
+            failed.directory = directory
+            _write_failure(record, failed)
+            raise failed from error
+        except BaseException as error:
+            if isinstance(error, RunFailed):
+                error.directory = directory
+            _write_failure(record, error)
+            raise
+        finally:
+            supervisor.stop_all()
+            owned.remove()
+            _say_what_is_left(owned, record)
+            give_to_sudo_user(directory)
     if by := supervisor.interrupted_by:  # Too late for the run, not for what would follow it.
         raise Interrupted(f"interrupted by {by}; the run is complete: {directory}")
     return directory

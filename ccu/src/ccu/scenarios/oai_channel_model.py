@@ -50,7 +50,7 @@ _OVERDRIVE = (
 tenth of blocks fails, by the link simulators, mean of both directions (24 PRB). At ploss 10 half of
 it, within 0.6 dB."""
 # A weaker signal comes near the rounding of the modems' integers: at 15 dB of SINR a real UE has
-# MCS 18 at ploss -10, and 4 at -20 (docs/validation.md). Beyond these noises nothing changes.
+# MCS 18 at ploss -10, and 4 at -20 (docs/validation-oai.md). Beyond these noises nothing changes.
 _PLOSS_DB = (0.0, 20.0)
 _NOISE_DB = (-30.0, 30.0)
 

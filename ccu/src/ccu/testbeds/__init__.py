@@ -156,6 +156,9 @@ class Driver:
     """The same experiment gives the same raw data, to the byte."""
     undisturbed: bool = False
     """Other work on the machine does not change its runs: several at a time are as good as one."""
+    alone: ClassVar[str] = ""
+    """The name of something that this machine can have only once at a time: other runs and
+    campaigns that need the same wait. Empty: its runs can be at the same time."""
     machine_files: frozenset[str] = frozenset()
     """Files in raw/ of a repeatable run that describe the machine's work all the same."""
     elsewhere: ClassVar[Option | None] = None
@@ -195,6 +198,10 @@ class Driver:
     def software(self) -> dict[str, str]:
         """Return the versions of what decides its runs besides programs that every run records."""
         return {}
+
+    def lock(self, experiment: Experiment) -> str:
+        """Return the name of the lock that a campaign of such runs holds; empty without one."""
+        return self.alone or ("" if self.undisturbed else experiment.testbed.name)
 
     def radio_time_varies(self, experiment: Experiment) -> bool:  # noqa: ARG002
         """Return whether the machine decides how fast the radio's time passes."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,6 +88,18 @@ def damages(directory: Path, files: Iterable[Mapping[str, Any]]) -> Iterator[Dam
         outside = name.is_absolute() or ".." in name.parts
         if rule := "is outside of the run" if outside else difference(directory / name, one):
             yield Damage(str(name), rule)
+
+
+def damages_of_run(
+    run: Path, content: Mapping[str, Any], dropped: Collection[str] = ()
+) -> Iterator[Damage]:
+    """Yield what of a run is not as it was recorded: run.json, whose `content` this is, and the raw
+    data that it describes, but for the files that were dropped. What has no digest is not checked.
+    """
+    if is_intact(content) is False:
+        yield Damage("run.json", "was changed after it was written")
+    files = files_of(content) or {}
+    yield from damages(run, (one for name, one in files.items() if name not in dropped))
 
 
 def difference(file: Path, described: Mapping[str, Any]) -> str | None:

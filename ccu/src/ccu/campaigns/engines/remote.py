@@ -12,9 +12,9 @@ from pathlib import Path
 
 from ccu import congestion
 from ccu.campaigns import live as showing
-from ccu.campaigns import slots
 from ccu.campaigns.engines.job import Ended, Job, JobProcess
 from ccu.campaigns.folder import Folder
+from ccu.host import slots
 from ccu.runs import manifest
 from ccu.testbeds import driver_of
 from ddu.campaign.definition import Campaign
@@ -77,9 +77,9 @@ def perform(remote: RemoteJob) -> Done:
         return Done(Ended(error=error))
     experiment = remote.job.experiment
     with ExitStack() as stack:
-        if not driver_of(experiment).undisturbed:
+        if lock := driver_of(experiment).lock(experiment):
             count = remote.testbeds.get(machine(), 1)
-            stack.enter_context(slots.held(experiment.testbed.name, True, lambda _: None, count))
+            stack.enter_context(slots.held(lock, True, lambda _: None, count))
         if Path(remote.token).exists():
             return Done(_perform(remote.job))
         with tempfile.TemporaryDirectory(prefix="ccu-") as folder:

@@ -181,7 +181,12 @@ class ComposeProject:
 
 def _answer(*words: str) -> str:
     """Return what `docker WORDS…` prints. Raises RefusedError without docker, else RunFailed."""
-    answer = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
+    answer = subprocess.run(
+        [*docker.command(), *words],
+        capture_output=True,
+        text=True,
+        start_new_session=True,  # Ctrl-C is for ccu, which removes what there is.
+    )
     # A container may have ended in between; the answer on the others is valid.
     if answer.returncode != 0 and "No such" not in answer.stderr:
         raise RunFailed("containers", f"docker {words[0]}: {_explain(answer.stderr.strip())}")

@@ -12,7 +12,7 @@ from typing import Any
 from ccu.host.findings import Finding
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, ManualTestbed, Site, Testbed
-from ccu.testbeds.oai.options import OaiOptions
+from ccu.testbeds.oai.options import ALONE, OaiOptions
 
 
 class OaiDriver(Driver):
@@ -20,6 +20,7 @@ class OaiDriver(Driver):
 
     options = OaiOptions
     runs_programs = True
+    alone = ALONE
     panel = "Options of the testbeds rfsim and usrp (docs/oai.md)"
 
     def __init__(self, summary: str, preferred: Mapping[str, Any] = MappingProxyType({})) -> None:

@@ -28,9 +28,24 @@ class LxcContainer:
         folder = FOLDER / self.name
         if not folder.exists():
             return []
-        subprocess.run(["lxc-stop", "-P", FOLDER, "-n", self.name, "-k"], capture_output=True)
+        words = ["lxc-stop", "-P", str(FOLDER), "-n", self.name, "-k"]
+        stopped = subprocess.run(words, capture_output=True, text=True, start_new_session=True)
+        if (pid := pid_of(self.name)) is not None:  # Without its folder nobody would find it.
+            raise OSError(stopped.stderr.strip() or f"process {pid} still runs")
         shutil.rmtree(folder)
         return [f"removed container {self.name}"]
+
+
+def pid_of(container: str) -> int | None:
+    """Return the pid of a container's first process; None if it does not run."""
+    completed = subprocess.run(
+        ["lxc-info", "-P", FOLDER, "-n", container, "-pH"],
+        capture_output=True,
+        text=True,
+        start_new_session=True,  # Ctrl-C is for ccu.
+    )
+    text = completed.stdout.strip()
+    return int(text) if completed.returncode == 0 and text.isdigit() and text != "-1" else None
 
 
 @dataclass(frozen=True)
@@ -61,4 +76,5 @@ def _filter_rule(action: str, bridge: str) -> None:
         return
     rule = ["FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"]
     if iptables := programs.find("iptables"):
-        subprocess.run([iptables, "-w", action, *rule], capture_output=True)
+        command: list[str | Path] = [iptables, "-w", action, *rule]
+        subprocess.run(command, capture_output=True, start_new_session=True)

@@ -24,7 +24,7 @@ from ccu.host.resources import Resource
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai import oci_images, services, stamp
 from ccu.testbeds.oai.configs import Plan
-from ccu.testbeds.oai.lxc_resources import Bridge, LxcContainer, let_frames_cross
+from ccu.testbeds.oai.lxc_resources import Bridge, LxcContainer, let_frames_cross, pid_of
 from ccu.testbeds.oai.oci_images import FOLDER
 from ccu.testbeds.oai.services import CORE, DATA_NETWORK, Service
 from ddu.console.problems import RefusedError, problems_of, refusal
@@ -86,13 +86,7 @@ class LxcRuntime:
         self._lxc("lxc-start", "-n", self._name(service), "-d", "-o", str(self._log(service)))
 
     def pid(self, service: str) -> int | None:
-        completed = subprocess.run(
-            ["lxc-info", "-P", FOLDER, "-n", self._name(service), "-pH"],
-            capture_output=True,
-            text=True,
-        )
-        text = completed.stdout.strip()
-        return int(text) if completed.returncode == 0 and text.isdigit() and text != "-1" else None
+        return pid_of(self._name(service))
 
     def log_command(self, service: str) -> list[str]:
         pid = self.pid(service) or 0

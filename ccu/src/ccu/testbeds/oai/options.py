@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
 
 
+ALONE = "OpenAirInterface"
+"""Its containers have fixed addresses, whatever the radio."""
 MOST_UES_IN_LOCKSTEP = 4
 """UEs for which the channel emulator was tried."""
 

@@ -116,7 +116,7 @@ class Replay:
     def _run(self) -> None:
         try:
             self._play()
-        except TelnetFailed as error:
+        except (TelnetFailed, OSError) as error:  # of a log, as on a full disk
             self.failure = str(error)
 
     def _play(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -206,13 +206,13 @@ class OaiTestbed(NamespaceHosts):
         if self._ended:
             return
         self._ended = True
-        if self._control:
-            self._problems += self._control.finish()
-        if self._statistics:
-            self._statistics.finish()
-        if self._n3:
-            self._n3.finish()
-        self._files.finish()
+        with ExitStack() as ends:  # Each ends, whatever becomes of the others.
+            ends.callback(self._files.finish)
+            for part in (self._n3, self._statistics):
+                if part:
+                    ends.callback(part.finish)
+            if self._control:
+                self._problems += self._control.finish()
 
     def ue_host(self, ue: int) -> Host:
         return "ue" if ue == 1 else f"ue{ue}"

@@ -58,7 +58,7 @@ class HeldChannel:
                     track.set(track.setting(index))
                     log.write(index * STEP_S, track, 0.0, 0.0, state["utc_ns"])
                 index = self._next_change(index)
-        except (RunFailed, TelnetFailed) as error:
+        except (RunFailed, TelnetFailed, OSError) as error:  # of the log, as on a full disk
             if not self._ending:
                 self.failure = str(error)
         finally:

@@ -75,9 +75,9 @@ class RadioTime:
 
     def finish(self) -> None:
         self._stop.set()
+        self._client.close()  # First: the thread waits for an answer, which may never come.
         if self._thread.ident is not None:
             self._thread.join()
-        self._client.close()
         self._file.close()
         self._wall_file.close()
 

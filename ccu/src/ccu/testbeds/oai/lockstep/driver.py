@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, WholeRun
-from ccu.testbeds.oai.options import OaiOptions
+from ccu.testbeds.oai.options import ALONE, OaiOptions
 from ccu.testbeds.virtual_time import checks, controls
 
 # Measured on two cores; wider carriers take longer, quicker machines less.
@@ -22,6 +22,7 @@ class LockstepDriver(Driver):
     options = OaiOptions
     needs = ("nr-link", "ip")
     own_kernel = True
+    alone = ALONE
     runs_programs = True
 
     def check(self, experiment: Experiment, scenario: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,6 +29,7 @@ SLOTS_FILE = "slots.csv"
 SLOT_S = 0.0005
 """At 30 kHz, OpenAirInterface's only numerology here."""
 _STAGE = "radio"
+_POLL_MS = 100
 
 
 class Client:
@@ -40,11 +43,15 @@ class Client:
             raise RunFailed(_STAGE, f"nr-link radio does not answer ({error.strerror})") from None
         self._file = self._socket.makefile("rw")
 
-    def ask(self, request: str, **content: Any) -> dict[str, Any]:
-        """Return the answer to a request."""
+    def ask(
+        self, request: str, check: Callable[[], None] | None = None, /, **content: Any
+    ) -> dict[str, Any]:
+        """Return the answer to a request. Until it comes, `check` may raise an exception."""
         try:
             self._file.write(json.dumps({"request": request, **content}) + "\n")
             self._file.flush()
+            if check:
+                self._await_answer(check)
             line = self._file.readline()
         except (OSError, ValueError) as error:
             raise RunFailed(_STAGE, f"nr-link radio does not answer ({error})") from None
@@ -54,6 +61,12 @@ class Client:
         if answer["answer"] == "failed":
             raise RunFailed(_STAGE, answer["reason"])
         return answer
+
+    def _await_answer(self, check: Callable[[], None]) -> None:
+        there = select.poll()
+        there.register(self._socket, select.POLLIN)
+        while not there.poll(_POLL_MS):
+            check()
 
     def close(self) -> None:
         """End the connection; a thread that waits for an answer gets none."""
@@ -138,7 +151,7 @@ class Radio:
     def _ask(self, request: str, **content: Any) -> dict[str, Any]:
         client = self.connect()
         try:
-            return client.ask(request, **content)
+            return client.ask(request, self._site.supervisor.check_interrupt, **content)
         finally:
             client.close()
 

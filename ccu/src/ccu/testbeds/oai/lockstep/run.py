@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -69,24 +70,29 @@ class _Coupled:
         files = GnbFiles(
             lambda: stack.runtime.pid(stack.plan.gnb_service), self._folder, time.now_ns
         )
-        channel = self._settings_of_rfsim()
-        n3 = N3Capture(self._site, stack) if oai_options(self._site.experiment).capture_n3 else None
-        try:
+        with ExitStack() as ends:
+            ends.callback(files.finish)
+            ends.callback(time.finish)  # Before it, as it may wait for the time.
+            if channel := self._settings_of_rfsim():
+                ends.callback(lambda: self._problems.extend(channel.finish()))
+            n3 = self._capture_of_n3(ends)
             if channel:
                 channel.start()
             time.start()
             files.start()
             self._perform_plan()
             self._await_counters(files)
-        finally:
-            if channel:
-                self._problems += channel.finish()
-            if n3:
-                n3.finish()
-                self._restamp_n3(n3.file)
-            files.finish()
-            time.finish()
+        if n3:  # The record of a radio that broke off is not complete.
+            self._restamp_n3(n3.file)
         return self._outcome(files, leads)
+
+    def _capture_of_n3(self, ends: ExitStack) -> N3Capture | None:
+        """Start the capture on N3 where it is asked for; `ends` ends it."""
+        if not oai_options(self._site.experiment).capture_n3:
+            return None
+        n3 = N3Capture(self._site, self._stack)
+        ends.callback(n3.finish)
+        return n3
 
     def _perform_plan(self) -> None:
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The locks that keep campaigns from using a testbed of this machine at the same time."""
+"""The locks that keep campaigns and runs from using a testbed of this machine at the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-from ccu.host.resources import FOLDER
+from ccu.host.resources import FOLDER, make_own
 from ddu.console.problems import refusal
 
 _POLL_S = 0.5
@@ -21,9 +21,10 @@ def held(testbed: str, wait: bool, report: Callable[[str], None], slots: int = 1
     """Hold one of the machine's `slots` locks of `testbed`; the kernel frees it if the process
     dies.
 
-    Raises RefusedError without `wait` when all are taken.
+    Reports once what it waits for, if it does. Raises RefusedError without `wait` when all are
+    taken.
     """
-    FOLDER.mkdir(mode=0o755, exist_ok=True)
+    make_own(FOLDER)
     files = [(FOLDER / f"testbed-{testbed}-{slot}.lock").open("a+") for slot in range(slots)]
     try:
         reported = False
@@ -33,19 +34,29 @@ def held(testbed: str, wait: bool, report: Callable[[str], None], slots: int = 1
                     f"testbed {testbed} is in use by {_owners(files)}", "wait until it ends"
                 )
             if not reported:
-                report(
-                    f"waiting: testbed {testbed} is in use by {_owners(files)} "
-                    "(Ctrl-C aborts; --no-wait does not wait)"
-                )
+                report(f"waiting: testbed {testbed} is in use by {_owners(files)}")
                 reported = True
             time.sleep(_POLL_S)
         own.truncate(0)
         own.write(str(os.getpid()))
         own.flush()
-        yield
+        try:
+            yield
+        finally:
+            fcntl.flock(own, fcntl.LOCK_UN)  # Not only closed: a fork may have it, too.
     finally:
         for file in files:
             file.close()
+
+
+@contextmanager
+def turn(alone: str, report: Callable[[str], None]) -> Iterator[None]:
+    """Hold what this machine has only once (`Driver.alone`); hold nothing if that is empty."""
+    if not alone:
+        yield
+        return
+    with held(alone, True, lambda line: report(f"{line} (Ctrl-C aborts)")):
+        yield
 
 
 def _try_lock(file: IO[str]) -> bool:
