@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 from ddu.api import Run, open_run
-from ddu.compare.experiments import Settings, parts_of_label, settings_of
+from ddu.compare.experiments import Settings, settings_of
+from ddu.compare.labels import parts_of_label
 from ddu.console.problems import RefusedError, refusal
 from ddu.report.figures import panels
 from ddu.run.find import runs_under
