@@ -17,7 +17,6 @@ from ddu.console.problems import RefusedError, refusal
 from ddu.report.figures import panels
 from ddu.run.find import runs_under
 
-GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = (
     "t_s", "flow", "cc", "tcp_throughput_bps", "tcp_sending_rate_bps", "tcp_rtt_ms",
     "tcp_rtt_count",

@@ -27,7 +27,7 @@ TABLES = ("runs", "groups", "pairs")
 
 
 def write_comparison(
-    directory: Path, runs: list[Compared], metrics: tuple[str, ...], by: str = "cc"
+    directory: Path, runs: list[Compared], metrics: tuple[str, ...], by: str
 ) -> Path:
     """Write comparison.html, figures/, runs.csv, groups.csv, pairs.csv, and comparison.json with
     what was compared; return the page.

@@ -43,9 +43,7 @@ class Column(_Value):
     @classmethod
     def _is_one(cls, name: str) -> str:
         if column(name) is None:
-            raise InvalidValue(
-                unknown("column", name, written_names("aligned"), "see `ddu schema aligned`")
-            )
+            raise InvalidValue(unknown("column", name, written_names(), "see `ddu schema aligned`"))
         return name
 
     @property

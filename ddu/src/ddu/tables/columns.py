@@ -87,9 +87,9 @@ def column(name: str, table: str = "aligned") -> Column | None:
     return None
 
 
-def written_names(table: str) -> list[str]:
-    """Return the names of the table's columns with both directions written out."""
-    names = (each.name for each in columns_of(table))
+def written_names() -> list[str]:
+    """Return the names of the aligned table's columns with both directions written out."""
+    names = (each.name for each in columns_of("aligned"))
     directions = ("dl", "ul")
     return list(dict.fromkeys(n.replace("{direction}", d) for n in names for d in directions))
 

@@ -17,8 +17,7 @@ from ddu.console.problems import refusal
 FOLDER = Path("/var/lib/ccu/lxc")
 """The folder of containers and bases; `lxc-ls -P /var/lib/ccu/lxc` lists them."""
 LAYOUTS_VARIABLE = "OAI_OCI"
-_PROGRAMS = {"lxc-create": "lxc", "skopeo": "skopeo", "umoci": "umoci", "jq": "jq"}
-PACKAGES = _PROGRAMS
+PACKAGES = {"lxc-create": "lxc", "skopeo": "skopeo", "umoci": "umoci", "jq": "jq"}
 
 
 @dataclass(frozen=True)
