@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,7 +79,7 @@ def _figure(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
     for (title, rows), column in itertools.product(panels, per_panel):
         plot: Plot = draw(rows, wanted, column, aligned)
         series = [_named_once(each, named) for each in plot.series]
-        plots.append(Plot(**{**vars(plot), "series": series, "title": title}))
+        plots.append(replace(plot, series=series, title=title))
     return Figure(plots, across, _ROW_PX[across])
 
 
@@ -86,7 +87,7 @@ def _named_once(series: Series, named: set[str]) -> Series:
     """Return the series with an entry in the legend if no other of its name has one."""
     is_new = bool(series.name) and series.name not in named
     named.add(series.name)
-    return Series(**{**vars(series), "in_legend": is_new})
+    return replace(series, in_legend=is_new)
 
 
 def _columns_of(wanted: Any) -> tuple[Any, ...]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ddu.campaign.metrics import shown
 from ddu.compare.load import Compared
 from ddu.compare.tables import grouped, of_group, values_of
 from ddu.report.ellipse import ellipse
-from ddu.report.figure import Figure, Plot, Series
+from ddu.report.figure import Figure, Plot, Series, under_each_other
 from ddu.report.figures import panels
 from ddu.report.palette import colours_of
 from ddu.report.series import distribution
@@ -54,9 +53,7 @@ def over_time(runs: Sequence[Compared]) -> Figure:
         unit = f"({known.units.shown})" if known.units.shown else ""
         plots.append(Plot(lines, title=known.title, note=f"{unit} · {known.definition}",
                           y_from_zero=known.units.shown != "dBm"))  # fmt: skip
-    last = "time since the first payload packet (s)"
-    plots[-1:] = [replace(plot, x_label=last) for plot in plots[-1:]]
-    return Figure(plots, 1, 130, shared_x=True)
+    return under_each_other(plots, 130)
 
 
 def _mean_over_time(group: Sequence[Compared], column: Column, panel: Panel) -> tuple[Float, Float]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ddu.metrics.capacity import ues_with_data
 from ddu.report.delay_parts import delay_parts
-from ddu.report.figure import Figure, Mark, Plot, Series
+from ddu.report.figure import RUN_TIME, Figure, Mark, Plot, Series, under_each_other
 from ddu.report.mobility import bands_of, event_marks, unnamed
 from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows, sequence
 from ddu.report.series import distribution, thinned
@@ -110,9 +110,7 @@ def _timeline(
         )
         for index, (known, panel) in enumerate(chosen)
     ]  # fmt: skip
-    last = "time since the first payload packet (s)"
-    plots[-1:] = [replace(plot, x_label=last) for plot in plots[-1:]]
-    return Figure(plots, 1, 120, shared_x=True, bins=f"{own_ms * factor:g} ms")
+    return under_each_other(plots, 120, bins=f"{own_ms * factor:g} ms")
 
 
 def _bin_ms(aligned: pd.DataFrame) -> float:
@@ -166,7 +164,7 @@ def channel_paths(aligned: pd.DataFrame) -> Figure:
         for index, name in enumerate(names)
         if first[name].notna().any()
     ]
-    plots = [Plot(lines, "time since the first payload packet (s)", "power (dB)")] if lines else []
+    plots = [Plot(lines, RUN_TIME, "power (dB)")] if lines else []
     return Figure(plots, 1, 280)
 
 
