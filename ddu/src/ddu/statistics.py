@@ -38,6 +38,11 @@ class Interval:
     method: str
 
     @property
+    def reach(self) -> float:
+        """How far it reaches above the mean; NaN without bounds."""
+        return math.nan if self.high is None else self.high - self.mean
+
+    @property
     def alike(self) -> bool:
         """Whether all values were the same, so that their spread says nothing.
 

@@ -133,7 +133,7 @@ def _plane(runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Aligned) -> Plot
         series.append(Series(xs, ys, colour, kind="dots", opacity=0.35))
         means = [statistics.of_repeats(list(values)) for values in (xs, ys)]
         at = np.array([means[0].mean]), np.array([means[1].mean])
-        half = (_half_width(means[0]), _half_width(means[1]))
+        half = (means[0].reach, means[1].reach)
         series.append(Series(*at, colour, label, "mean", half_width=half))
     if wanted.y == "throughput_bps":
         series += _possible(wanted, runs)
@@ -172,7 +172,7 @@ def _lines(runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> Plot
         order = sorted(means)
         at = np.array(order, dtype=float)
         values = np.array([means[position].mean for position in order])
-        half = (np.nan, np.array([_half_width(means[position]) for position in order]))
+        half = (np.nan, np.array([means[position].reach for position in order]))
         if wanted.kind == "bars":
             at += (number - (len(groups) - 1) / 2) * width
             series.append(
@@ -182,11 +182,6 @@ def _lines(runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> Plot
             series.append(Series(at, values, colour))
             series.append(Series(at, values, colour, label, "mean", half_width=half))
     return Plot(series, wanted.x, y.axis, y_from_zero=wanted.kind == "bars", x_names=names)
-
-
-def _half_width(interval: statistics.Interval) -> float:
-    """Return half of the interval of a mean; NaN without one."""
-    return np.nan if interval.high is None else interval.high - interval.mean
 
 
 def _series(runs: pd.DataFrame, wanted: plans.Series, column: str, aligned: Aligned) -> Plot:

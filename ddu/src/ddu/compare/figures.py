@@ -138,10 +138,9 @@ def _mean(group: Sequence[Compared], label: str, colour: str) -> list[Series]:
     x, y = of_group(group, "rtt_ms.mean"), of_group(group, "throughput_bps")
     if x is None or y is None:
         return []
-    half = [np.nan if m.high is None else max(m.high - m.mean, 0) for m in (x, y)]
     at = np.array([x.mean]), np.array([y.mean * 1e-6])
-    interval = (half[0], half[1] * 1e-6)
-    return [Series(*at, colour, label, "mean", half_width=interval, in_legend=True)]
+    half = np.maximum(x.reach, 0), np.maximum(y.reach * 1e-6, 0)  # NaN stays.
+    return [Series(*at, colour, label, "mean", half_width=half, in_legend=True)]
 
 
 def _seconds(group: Sequence[Compared]) -> tuple[Float, Float]:

@@ -284,5 +284,4 @@ def _half_width(values: Float) -> float:
     """Return half of the mean's 95 % interval, from 20 batch means: neighbours are not
     independent. NaN for a single value."""
     batches = [float(batch.mean()) for batch in np.array_split(values, 20) if len(batch)]
-    interval = of_repeats(batches)
-    return float("nan") if interval.high is None else interval.high - interval.mean
+    return of_repeats(batches).reach
