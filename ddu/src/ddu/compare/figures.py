@@ -12,7 +12,7 @@ from ddu.compare.load import Compared
 from ddu.compare.tables import grouped, of_group, values_of
 from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series, under_each_other
-from ddu.report.figures import panels
+from ddu.report.figures import known_values, panels
 from ddu.report.palette import colours_of
 from ddu.report.series import distribution
 from ddu.report.wider_bins import DRAWN_MS
@@ -124,7 +124,7 @@ def cdf(column: str) -> Callable[[Sequence[Compared]], Figure]:
         colours = colours_of(list(groups))
         series = []
         for label, group in groups.items():
-            values = np.concatenate([_column(run, column) for run in group])
+            values = np.concatenate([known_values(run.aligned, column) for run in group])
             if len(values):
                 points = distribution(values * how.scale)
                 name = _counted(label, group)
@@ -153,13 +153,6 @@ def _seconds(group: Sequence[Compared]) -> tuple[Float, Float]:
     x, y = np.concatenate(xs), np.concatenate(ys)
     known = ~np.isnan(x) & ~np.isnan(y)
     return x[known], y[known]
-
-
-def _column(run: Compared, name: str) -> Float:
-    if name not in run.aligned:
-        return np.zeros(0)
-    values: Float = run.aligned[name].to_numpy(dtype="float64", na_value=np.nan)
-    return values[~np.isnan(values)]
 
 
 _FIGURES: dict[str, Callable[[Sequence[Compared]], Figure]] = {

@@ -18,7 +18,7 @@ from ddu.report.mobility import bands_of, event_marks, unnamed
 from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows, sequence
 from ddu.report.series import distribution, thinned
 from ddu.report.wider_bins import DRAWN_MS, factors, in_wider_bins
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Float, floats_of
 from ddu.schema.columns import Column, Panel
 from ddu.statistics import of_repeats
 from ddu.tables.columns import column, columns_of
@@ -142,7 +142,7 @@ def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
     sinr = "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"
     plots: list[Plot] = []
     for name, label in (("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")):
-        values = _known(mac, name)
+        values = known_values(mac, name)
         if len(values) and values.min() < values.max():
             line = Series(*distribution(values), RADIO, label)
             plots.append(Plot([line], label, "" if plots else "share of intervals"))
@@ -273,10 +273,11 @@ def _values(rows: pd.DataFrame, name: str) -> Float:
     return rows[name].to_numpy(dtype="float64", na_value=np.nan) * known.units.scale
 
 
-def _known(table: pd.DataFrame | None, name: str) -> Float:
-    if table is None or name not in table:
+def known_values(table: pd.DataFrame | None, name: str) -> Float:
+    """Return the values of a column that are known: none, if there is no table or column."""
+    if table is None:
         return np.zeros(0)
-    values: Float = table[name].to_numpy(dtype="float64", na_value=np.nan)
+    values = floats_of(table, name)
     return values[~np.isnan(values)]
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.mobility import COUNTED
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Float, floats_of
 
 KINDS = ("handover_complete", "reestablished")
 _AROUND_S = 1.0
@@ -91,7 +91,7 @@ def _effect(
     begin, end = place(begin_ns), place(end_ns)
     before, during = slice(place(begin_ns - around_ns), begin), slice(begin, end + 1)
     after = slice(end + 1, place(min(end_ns + around_ns, until_ns)))
-    throughput, rtt = _column(aligned, "tcp_throughput_bps"), _column(aligned, "tcp_rtt_ms")
+    throughput, rtt = floats_of(aligned, "tcp_throughput_bps"), floats_of(aligned, "tcp_rtt_ms")
     counted = slice(begin, after.stop)
     return {
         "throughput_before_bps": _mean(throughput[before]),
@@ -103,7 +103,7 @@ def _effect(
         "recovery_ms": _recovery_ms(
             throughput[end : place(until_ns)], _mean(throughput[before]), bins, end_ns, end
         ),
-        **{name: _sum(_column(aligned, f"tcp_{name}")[counted]) for name in COUNTED},
+        **{name: _sum(floats_of(aligned, f"tcp_{name}")[counted]) for name in COUNTED},
     }
 
 
@@ -121,12 +121,6 @@ def _recovery_ms(
         return None
     begins_ns = bins.start_utc_ns + (first + int(recovered[0])) * bins.width_ns
     return max(begins_ns - end_ns, 0) / 1e6
-
-
-def _column(aligned: pd.DataFrame, name: str) -> Float:
-    if name not in aligned:
-        return np.full(len(aligned), np.nan)
-    return aligned[name].to_numpy(dtype="float64", na_value=np.nan)
 
 
 def _mean(values: Float) -> float | None:
