@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, invalid, refusal
+from ddu.console.problems import InvalidValue, Problem, RefusedError, invalid, refusal
 from ddu.console.suggestions import unknown
-from ddu.console.validation import invalid_values
+from ddu.console.validation import refused_file
 from ddu.metrics.catalogue import is_open, numbers
 from ddu.tables.columns import column, written_names
 
@@ -258,10 +258,7 @@ def _read(file: Path) -> Paper:
     try:
         return Paper.model_validate({"name": file.stem, **content})
     except ValidationError as error:
-        problems = invalid_values(error, Paper)
-        raise RefusedError(
-            one.at(Where(str(file), key=one.where.key)) for one in problems
-        ) from None
+        raise refused_file(error, Paper, file) from None
 
 
 def checks_of(papers: list[Paper]) -> Iterator[tuple[str, Claim, Check]]:
