@@ -47,6 +47,11 @@ def word(value: object) -> str:
     return str(value)
 
 
+def words(written: object) -> tuple[str, ...]:
+    """Return one name, or each of a list, as text."""
+    return tuple(map(word, written if isinstance(written, list) else [written]))
+
+
 def invalid_values(
     error: ValidationError, model: type[BaseModel], keys: Iterable[str] = (), see: str = ""
 ) -> list[Problem]:

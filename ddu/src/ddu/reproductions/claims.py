@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ddu.console.problems import InvalidValue, Problem, RefusedError, invalid, refusal
 from ddu.console.suggestions import unknown
-from ddu.console.validation import refused_file
+from ddu.console.validation import refused_file, words
 from ddu.metrics.catalogue import is_open, numbers
 from ddu.tables.columns import column, written_names
 
@@ -91,10 +91,7 @@ class Check(_Value):
     def _labels(cls, written: Any) -> Any:
         if not isinstance(written, dict):
             return written
-        return {
-            str(factor): [_word(one) for one in (labels if isinstance(labels, list) else [labels])]
-            for factor, labels in written.items()
-        }
+        return {str(factor): words(labels) for factor, labels in written.items()}
 
     @field_validator("metric")
     @classmethod
@@ -222,13 +219,6 @@ class Paper(_Value):
     table: str | None = None
     """The factor of a table of the checks that have a heading: each of its levels is a column."""
     campaigns: dict[str, OfCampaign]
-
-
-def _word(value: object) -> str:
-    """Return a label as text; YAML reads on and off as booleans."""
-    return (
-        {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-    )
 
 
 def read_papers(folder: Path) -> list[Paper]:
