@@ -17,19 +17,8 @@ if TYPE_CHECKING:
 
 TABLES = {
     "aligned": (
-        *(
-            "time",
-            "flow",
-            "captures",
-            "sockets_on_bins",
-            "quic_on_bins",
-            "delays",
-            "mac",
-            "phone",
-            "link",
-            "channel",
-            "derived",
-        ),
+        "time", "flow", "captures", "sockets_on_bins", "quic_on_bins", "delays", "mac", "phone",
+        "link", "channel", "derived",
     ),
     "transport": ("time", "flow", "captures"),
     "mac": ("time", "mac", "phone"),
@@ -49,7 +38,7 @@ TABLES = {
     "oai_ue": ("time", "log", "ue_log", "mac"),
     "oai_o1": ("time", "log", "o1"),
     "mac_pdus": ("time", "mac_pdus"),
-}
+}  # fmt: skip
 """The parts of columns.yaml, and the kinds of metrics, that each table consists of."""
 
 _STAGES: dict[str, Stage] = {
