@@ -24,15 +24,7 @@ from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import (
-    Host,
-    Site,
-    Testbed,
-    WholeRun,
-    check_loss,
-    check_traffic,
-    driver_of,
-)
+from ccu.testbeds import Host, Site, Testbed, WholeRun, check_loss, check_traffic, driver_of
 from ccu.traffic.flow import Flow
 from ddu.console.machine_errors import FIXES
 from ddu.console.ownership import give_to_sudo_user, make_directory
