@@ -119,8 +119,9 @@ class LxcRuntime:
             one.wait()
 
     def _boot(self, service: str) -> None:
+        name = self._name(service)
         completed = subprocess.run(
-            ["lxc-start", "-P", FOLDER, "-n", self._name(service), "-d", "-o", self._log(service)],
+            ["lxc-start", "-P", FOLDER, "-n", name, "-d", "-o", FOLDER / name / "lxc.log"],
             capture_output=True,
             text=True,
             start_new_session=True,  # Ctrl-C is for ccu, which then removes what has been started.
@@ -128,9 +129,6 @@ class LxcRuntime:
         if completed.returncode != 0:
             lines = completed.stderr.strip().splitlines()[-4:]
             raise RunFailed("containers", "lxc-start: " + "\n  ".join(lines))
-
-    def _log(self, service: str) -> Path:
-        return FOLDER / self._name(service) / "lxc.log"
 
     def _printed(self, service: str) -> Path:
         return FOLDER / self._name(service) / "printed.log"
