@@ -11,6 +11,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from ccu.spec.errors import RunFailed
+from ccu.testbeds.oai.background import Background
 from ccu.testbeds.oai.lockstep.radio import SLOT_S, Radio
 from ccu.testbeds.oai.radio_clock import HEADER
 
@@ -21,11 +22,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STAMP = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{9})Z", re.MULTILINE)
 
 
-class RadioTime:
+class RadioTime(Background):
     """A thread that asks the radio how far it is, and writes its pace and what wall time it was
     (docs/run-directory.md)."""
 
     def __init__(self, radio: Radio, folder: Path) -> None:
+        super().__init__()
         self._lock = threading.Lock()
         self._client = radio.connect()
         self._file = (folder / "radio-time.csv").open("w", buffering=1)
@@ -34,8 +36,6 @@ class RadioTime:
         self._wall_file.write(_WALL_HEADER + "\n")
         self._readings: list[tuple[int, int]] = []
         """(wall UTC ns, the radio's UTC ns), in order."""
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="radio time", daemon=True)
 
     def now_ns(self) -> int | None:
         """Return the hosts' time at the slot before which the radio stands; None before the first,
@@ -49,9 +49,6 @@ class RadioTime:
         with self._lock:
             state = self._client.ask("state")
         return state["utc_ns"], state["slot"] * SLOT_S
-
-    def start(self) -> None:
-        self._thread.start()
 
     def _run(self) -> None:
         before: tuple[int, float, float] | None = None
@@ -74,9 +71,7 @@ class RadioTime:
             before = utc_ns, radio_s, now_s
 
     def finish(self) -> None:
-        self._stop.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._end()
         self._client.close()
         self._file.close()
         self._wall_file.close()
