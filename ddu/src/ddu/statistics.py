@@ -39,7 +39,7 @@ class Interval:
 
     @property
     def reach(self) -> float:
-        """How far it reaches above the mean; NaN without bounds."""
+        """The distance from the mean to the upper bound; NaN without bounds."""
         return math.nan if self.high is None else self.high - self.mean
 
     @property

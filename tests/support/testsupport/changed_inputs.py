@@ -8,11 +8,11 @@ import os
 from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "40"))
-_TELLING = (
+_SPLICES = (
     b"-1.-5", b"nan", b"99999999999999999999999", b"\n", b";", b":", b"/", b"-", b"\x1b[32m",
     b"### 1795282797.5\n", b"Frame.Slot 1023.19\n", b"1e999", b"0",
 )  # fmt: skip
-"""What a reader takes for something: a wrong number, a separator, a stamp."""
+"""Texts that mean something to a reader: wrong numbers, separators, stamps."""
 
 
 @st.composite
@@ -32,5 +32,5 @@ def changed(draw: st.DrawFn, of: list[bytes]) -> bytes:
         elif kind == 3:
             content[begin:begin] = draw(st.sampled_from(of))[begin : begin + 80]
         else:
-            content[begin:end] = draw(st.sampled_from(_TELLING))
+            content[begin:end] = draw(st.sampled_from(_SPLICES))
     return bytes(content)
