@@ -49,7 +49,7 @@ class Command:
 
 
 class RunningHosts(FlowHosts, Protocol):
-    """The hosts of a testbed that is up; `ccu.testbeds.Testbed` is one."""
+    """The hosts of a testbed that is up."""
 
     def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
         """Return the command that runs `arguments` on a host."""
