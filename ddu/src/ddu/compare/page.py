@@ -46,10 +46,7 @@ def write_comparison(
         with temporary_folder(directory, ".comparison-") as made:
             drawings, parted = figures(runs), parting.partings(runs)
             every = drawings | {name: parting.figure(one) for name, one in parted.items()}
-            images = {name: svg.rendered(figure) for name, figure in every.items()}
-            (made / "figures").mkdir()
-            for name, image in images.items():
-                (made / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
+            images = svg.write(every, made)
             for name, table in tables.items():
                 table.to_csv(made / f"{name}.csv", index=False)
             paths = [os.path.relpath(run.path, directory) for run in runs]
