@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from testsupport.example_package import installed
+
 CCU = Path(sys.executable).with_name("ccu")
 
 
@@ -24,10 +26,7 @@ CCU = Path(sys.executable).with_name("ccu")
 def test_it_is_named_and_the_rest_works(
     tmp_path: Path, group: str, listed: str, still_there: str
 ) -> None:
-    info = tmp_path / "half_done-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: half-done\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{group}]\nmine = half_done:MINE\n")
+    installed(tmp_path, "half-done", group, "mine = half_done:MINE")
     (tmp_path / "half_done.py").write_text("import no_such_module\n")
     ended = subprocess.run(
         [CCU, "list", listed],

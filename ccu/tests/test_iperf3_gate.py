@@ -17,15 +17,10 @@ import pytest
 
 from ccu.host import listening
 from ccu.testbeds.phone.sender import Sender
+from testsupport.ports import free_port
 
 TOKEN = "0123456789abcdef"
 PHONE, STRANGER = "127.0.0.1", "127.0.0.2"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Served:

@@ -14,6 +14,7 @@ import pytest
 
 from ccu.host import programs
 from ccu.traffic.quic import aioquic_flow
+from testsupport.ports import free_port
 from testsupport.waiting import until
 
 QUINN = [programs.require("quic-flow")]
@@ -29,12 +30,6 @@ def certified(folder: Path, seed: int) -> Path:
     folder.mkdir(exist_ok=True)
     subprocess.run([*QUINN, "certificate", str(folder), "--seed", str(seed)], check=True)
     return folder
-
-
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def is_bound(port: int) -> bool:
@@ -58,7 +53,7 @@ def flow(
     folder: Path, sender: Sequence[str], receiver: Sequence[str], *words: str
 ) -> list[dict[str, Any]]:
     """Send 300 kB, and return the reports of sender and receiver."""
-    at, to = free_port(), free_port()
+    at, to = free_port(socket.SOCK_DGRAM), free_port(socket.SOCK_DGRAM)
     key = ["--key", str(folder / "quic-key.pem"), "--limit", "60"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     waiting = subprocess.Popen(end(folder, receiver, "receive", to, *key), **pipes)  # type: ignore[call-overload]
@@ -103,11 +98,20 @@ def test_datagrams_arrive_without_streams(folder: Path) -> None:
 
 def test_a_certificate_of_another_seed_is_refused(tmp_path: Path) -> None:
     own, other = certified(tmp_path / "a", 1), certified(tmp_path / "b", 2)
-    to = free_port()
+    to = free_port(socket.SOCK_DGRAM)
     receive = end(own, QUINN, "receive", to, "--key", str(own / "quic-key.pem"), "--limit", "60")
     waiting = subprocess.Popen(receive, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: is_bound(to), waiting)
-    send = end(other, QUINN, "send", free_port(), "--to", f"127.0.0.1:{to}", "--duration", "5")
+    send = end(
+        other,
+        QUINN,
+        "send",
+        free_port(socket.SOCK_DGRAM),
+        "--to",
+        f"127.0.0.1:{to}",
+        "--duration",
+        "5",
+    )
     refused = subprocess.run(send, capture_output=True, text=True)
     report, _ = waiting.communicate(timeout=60)
     assert refused.returncode == 1 == waiting.returncode
@@ -122,7 +126,9 @@ def test_where_udp_is_blocked_the_sender_says_so(folder: Path, program: list[str
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         to = f"127.0.0.1:{silent.getsockname()[1]}"
-        command = end(folder, program, "send", free_port(), "--to", to, "--duration", "1")
+        command = end(
+            folder, program, "send", free_port(socket.SOCK_DGRAM), "--to", to, "--duration", "1"
+        )
         sent = subprocess.run(command, capture_output=True, text=True)
     assert sent.returncode == 1
     assert f"{to} does not answer by UDP" in json.loads(sent.stdout)["error"]
@@ -132,7 +138,16 @@ def test_where_udp_is_blocked_the_sender_says_so(folder: Path, program: list[str
 def test_a_file_that_is_no_certificate_is_named(folder: Path) -> None:
     file = folder / "quic-certificate.pem"
     file.write_text("nothing\n")
-    command = end(folder, QUINN, "send", free_port(), "--to", "127.0.0.1:1", "--duration", "1")
+    command = end(
+        folder,
+        QUINN,
+        "send",
+        free_port(socket.SOCK_DGRAM),
+        "--to",
+        "127.0.0.1:1",
+        "--duration",
+        "1",
+    )
     sent = subprocess.run(command, capture_output=True, text=True)
     assert sent.returncode == 1
     assert f"{file}: is not a certificate in PEM" in sent.stderr

@@ -23,9 +23,10 @@ from ddu.store.directory import Address, StoreDirectory
 from ddu.store.publish import publish, unpublish
 from ddu.store.schema import migrate, migrations, version_of
 from ddu.store.service import down, status, up
+from testsupport.ports import free_port
 from testsupport.prepared import Started
 from testsupport.store_runs import tabled, two_flows, with_radio
-from testsupport.store_server import free_port, fresh_store, reader_url
+from testsupport.store_server import fresh_store, reader_url
 
 HOSTILE = (
     "'; DROP TABLE testbed.run; --",

@@ -23,8 +23,9 @@ from ddu.store.connect import connected
 from ddu.store.directory import ADMIN, DATABASE, OWNER, Address, StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
+from testsupport.ports import free_port
 from testsupport.store_runs import tabled, two_flows
-from testsupport.store_server import copy_empty_store, free_port, reader_url
+from testsupport.store_server import copy_empty_store, reader_url
 
 
 @pytest.fixture

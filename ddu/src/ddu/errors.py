@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ddu.console.machine_errors import FIXES
-from ddu.console.problems import CommandError, Problem, RefusedError, Where
+from ddu.console.problems import CommandError, Problem, RefusedError, Where, refusal
 
 
 class UnreadableInput(RefusedError):  # noqa: N818 - a name that says what is wrong
@@ -37,6 +37,13 @@ def unwritable(path: Path, rule: str, error: OSError) -> RefusedError:
         return WriteFailed(Problem(f"{rule} ({reason})", fix, Where(str(path))))
     fix = "run it as the owner or with sudo" if isinstance(error, PermissionError) else ""
     return UnreadableInput(path, f"{rule} ({reason})", fix)
+
+
+def unwritable_output(path: Path, rule: str, error: OSError) -> RefusedError:
+    """Return the same for a path that --output has named: a wrong one if the machine is well."""
+    if error.errno in FIXES:
+        return unwritable(path, rule, error)
+    return refusal(f"{path}: {error.strerror}", key="--output")
 
 
 class NotARun(UnreadableInput):

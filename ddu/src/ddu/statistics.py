@@ -38,6 +38,11 @@ class Interval:
     method: str
 
     @property
+    def reach(self) -> float:
+        """The distance from the mean to the upper bound; NaN without bounds."""
+        return math.nan if self.high is None else self.high - self.mean
+
+    @property
     def alike(self) -> bool:
         """Whether all values were the same, so that their spread says nothing.
 

@@ -8,6 +8,11 @@ import os
 from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "40"))
+_SPLICES = (
+    b"-1.-5", b"nan", b"99999999999999999999999", b"\n", b";", b":", b"/", b"-", b"\x1b[32m",
+    b"### 1795282797.5\n", b"Frame.Slot 1023.19\n", b"1e999", b"0",
+)  # fmt: skip
+"""Texts that mean something to a reader: wrong numbers, separators, stamps."""
 
 
 @st.composite
@@ -27,23 +32,5 @@ def changed(draw: st.DrawFn, of: list[bytes]) -> bytes:
         elif kind == 3:
             content[begin:begin] = draw(st.sampled_from(of))[begin : begin + 80]
         else:
-            content[begin:end] = draw(
-                st.sampled_from(
-                    [
-                        b"-1.-5",
-                        b"nan",
-                        b"99999999999999999999999",
-                        b"\n",
-                        b";",
-                        b":",
-                        b"/",
-                        b"-",
-                        b"\x1b[32m",
-                        b"### 1795282797.5\n",
-                        b"Frame.Slot 1023.19\n",
-                        b"1e999",
-                        b"0",
-                    ]
-                )
-            )
+            content[begin:end] = draw(st.sampled_from(_SPLICES))
     return bytes(content)

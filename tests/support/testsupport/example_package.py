@@ -19,12 +19,17 @@ def install(folder: Path, module: str, entry_point: str, under: str = "") -> Pat
 
     `under`: its folder in examples/."""
     group, _, line = entry_point.partition(": ")
-    info = folder / f"{module}-1.0.dist-info"
-    info.mkdir(parents=True)
+    installed(folder, module, group, line)
     shutil.copy(EXAMPLES / under / f"{module}.py", folder)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{group}]\n{line}\n")
     return folder
+
+
+def installed(folder: Path, package: str, group: str, entry_point: str) -> None:
+    """Let a folder of packages say that it has this one, with an entry point `name = value`."""
+    info = folder / f"{package}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{entry_point}\n")
 
 
 def ccu(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import SHARED_CLOCK, Driver, Outcome, Site, WholeRun
 from ccu.traffic.flow import Flow
+from testsupport.example_package import installed
 
 ENTRY_POINTS = "nap = testsupport.nap_testbed:NAP\nbed = testsupport.nap_testbed:ONE_BED"
 BED = "bed of a test"
@@ -73,14 +74,16 @@ def _nap(site: Site, flows: Sequence[Flow]) -> Outcome:
     if experiment.prb == BROKEN:
         (site.raw / "sender.pcap").write_bytes(b"no capture")
         captures = [{"host": "server", "role": "sender", "file": "raw/sender.pcap"}]
+    return ended(flows, {"captures": [one | {"packets_dropped_count": 0} for one in captures]})
+
+
+def ended(flows: Sequence[Flow], records: dict[str, Any]) -> Outcome:
+    """Return the end of a run in which each flow did what it should."""
     for flow in flows:
         flow.cc_read_back = flow.cc
         flow.counted_bytes = 1
     return Outcome(
-        records={
-            "captures": [one | {"packets_dropped_count": 0} for one in captures],
-            "time": {"clock": "CLOCK_REALTIME", **SHARED_CLOCK},
-        },
+        records=records | {"time": {"clock": "CLOCK_REALTIME", **SHARED_CLOCK}},
         summary={"verdict": "valid", "verdict_reasons": []},
         delivered_bytes=lambda _: None,
     )
@@ -91,8 +94,5 @@ NAP, ONE_BED = NapDriver(), BedDriver()
 
 def install(folder: Path) -> Path:
     """Put the driver's entry point into a folder for PYTHONPATH."""
-    info = folder / "nap_testbed-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: nap-testbed\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[ccu.testbeds]\n{ENTRY_POINTS}\n")
+    installed(folder, "nap_testbed", "ccu.testbeds", ENTRY_POINTS)
     return folder

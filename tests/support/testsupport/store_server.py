@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from ddu.errors import StoreError
 from ddu.store import private
 from ddu.store.directory import READER, Address, StoreDirectory
 from ddu.store.service import up
+from testsupport.ports import free_port
 
 
 @contextmanager
@@ -71,13 +71,6 @@ def _running(directory: Path) -> Iterator[StoreDirectory]:
         yield place
     finally:
         private.stop(place)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def reader_url(place: StoreDirectory) -> str:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from ccu.spec.yaml_places import read_lines, read_mapping
 from ddu.campaign.definition import Campaign, Lines, line_of
+from ddu.console.input_file import path_in, why_none
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 from ddu.console.validation import invalid_values
@@ -37,9 +38,9 @@ def locate(name: str) -> Path:
     for file in (Path(name), LIBRARY / f"{name}.yaml"):
         if file.is_file():
             return file
-    if "/" in name or name.endswith((".yaml", ".yml")):
-        what = "is a directory" if Path(name).is_dir() else "no such file"
-        raise refusal(f"{name}: {what}", f"give a campaign's file, or a name of {_LISTED_BY}")
+    if path := path_in(name):
+        fix = f"give a campaign's file, or a name of {_LISTED_BY}"
+        raise refusal(f"{name}: {why_none(path)}", fix)
     raise RefusedError(
         unknown("campaign", name, library(), f"{_LISTED_BY} describes each, or give a file")
     )

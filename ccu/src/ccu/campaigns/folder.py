@@ -21,10 +21,9 @@ from ccu.runs.manifest import software
 from ddu.campaign.attempts import Attempts, State
 from ddu.campaign.definition import Campaign, Keep
 from ddu.campaign.load import SCHEMA_VERSION, read_definition
-from ddu.console.machine_errors import FIXES
 from ddu.console.ownership import give_to_sudo_user, make_directory
 from ddu.console.problems import refusal
-from ddu.errors import unwritable
+from ddu.errors import unwritable_output
 from ddu.run.manifest import write_json
 
 
@@ -55,9 +54,7 @@ class Folder:
             if not path.is_dir():
                 make_directory(path)
         except OSError as error:
-            if error.errno in FIXES:
-                raise unwritable(path, "cannot be made", error) from None
-            raise refusal(f"{path}: {error.strerror}", key="--output") from None
+            raise unwritable_output(path, "cannot be made", error) from None
         made = cls(path, campaign)
         made._write()
         return made

@@ -19,8 +19,7 @@ def enough(rule: StopRule, values: Sequence[float]) -> bool:
     from ddu import statistics
 
     interval = statistics.of_repeats(values, rule.confidence)
-    assert interval.high is not None  # There are two values at least.
-    return interval.high - interval.mean <= rule.half_width_ratio * abs(interval.mean)
+    return interval.reach <= rule.half_width_ratio * abs(interval.mean)
 
 
 def metric(run: Path, name: str) -> float | None:

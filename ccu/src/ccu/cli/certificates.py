@@ -48,14 +48,8 @@ def make(folder: Path, days: int) -> None:
         ours = Certificates(part)
         command = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt"]
         command += ["ec_paramgen_curve:prime256v1", "-nodes", "-days", str(days)]
-        command += [
-            "-subj",
-            "/CN=ccu-cluster",
-            "-keyout",
-            str(ours.key),
-            "-out",
-            str(ours.certificate),
-        ]
+        command += ["-subj", "/CN=ccu-cluster"]
+        command += ["-keyout", str(ours.key), "-out", str(ours.certificate)]
         subprocess.run(command, check=True, capture_output=True, umask=0o077)
         shutil.copyfile(ours.certificate, ours.authority)
         part.rename(folder)

@@ -64,21 +64,22 @@ def show(
     seconds: Seconds = None,
 ) -> None:
     """Draw RSRP, SINR, MCS and capacity over time, and print their statistics."""
-    from ccu.scenarios.play import play
+    from ccu.scenarios.play import experiment, play
     from ccu.scenarios.show import draw, summary
 
-    experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
+    flags = {"seed": seed, "prb": prb, "numerology": numerology}
+    planned = experiment(scenario, flags)
     target = figure or Path(f"{Path(scenario).stem if '/' in scenario else scenario}.svg")
     if target.suffix != ".svg":
         raise refusal(f"{target}: is not an .svg file", "end its name in .svg", key="--figure")
-    with _named_by_flags(scenario, seed=seed, prb=prb, numerology=numerology):
-        seen = play(experiment, seconds)
+    with _named_by_flags(scenario, flags):
+        seen = play(planned, seconds)
     title = (
-        f"{scenario}, seed {seed_of(scenario) or experiment.seed}, {experiment.prb} PRB at "
-        f"{15 * 2**experiment.numerology} kHz, {experiment.carrier_ghz:g} GHz"
+        f"{scenario}, seed {seed_of(scenario) or planned.seed}, {planned.prb} PRB at "
+        f"{15 * 2**planned.numerology} kHz, {planned.carrier_ghz:g} GHz"
     )
     if seen["rsrp_dbm"].isna().all():
-        title = f"{scenario}, seed {seed_of(scenario) or experiment.seed}: capacity as given"
+        title = f"{scenario}, seed {seed_of(scenario) or planned.seed}: capacity as given"
     try:
         draw(seen, target, title)
     except OSError as error:
@@ -241,18 +242,19 @@ def export(
 ) -> None:
     """Write a scenario in the format of another tool."""
     from ccu.scenarios.exports import FORMATS
-    from ccu.scenarios.play import DEFAULT_S, duration_s
+    from ccu.scenarios.play import DEFAULT_S, duration_s, experiment
 
     if form not in FORMATS:
         raise RefusedError(unknown("format", form, FORMATS))
-    experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
+    flags = {"seed": seed, "prb": prb, "numerology": numerology}
+    planned = experiment(scenario, flags)
     if seconds is None:
-        seconds = min(duration_s(locate(scenario, experiment.seed)), DEFAULT_S)
+        seconds = min(duration_s(locate(scenario, planned.seed)), DEFAULT_S)
     try:
         output.mkdir(parents=True, exist_ok=True)
         name = Path(scenario).stem if "/" in scenario else scenario
-        with _named_by_flags(scenario, seed=seed, prb=prb, numerology=numerology):
-            written = FORMATS[form].write(experiment, seconds, output / name)
+        with _named_by_flags(scenario, flags):
+            written = FORMATS[form].write(planned, seconds, output / name)
     except OSError as error:
         raise refusal(f"{output}: {error.strerror}", key="--output") from None
     for path in written:
@@ -272,7 +274,7 @@ def formats() -> None:
 
 
 @contextmanager
-def _named_by_flags(scenario: str, **flags: Any) -> Iterator[None]:
+def _named_by_flags(scenario: str, flags: dict[str, Any]) -> Iterator[None]:
     """Name in refusals the flag of a value, or the scenario if it fixes the value."""
     try:
         yield
@@ -290,9 +292,3 @@ def _named_by_flags(scenario: str, **flags: Any) -> Iterator[None]:
 def _as_path(file: Path) -> str:
     """Return the path in a form that is not mistaken for a library name."""
     return str(file) if "/" in str(file) else f"./{file}"
-
-
-def _experiment(scenario: str, **flags: Any) -> Any:
-    from ccu.scenarios.play import experiment
-
-    return experiment(scenario, flags)

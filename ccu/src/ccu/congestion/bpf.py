@@ -36,7 +36,7 @@ _NAME = re.compile(r'\.name\s*=\s*"([^"]*)"')
 _REGISTERED = "it is registered already, by another run or another program; wait for its end"
 
 
-def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
+def compile_object(source: Path, to: Path, defines: Sequence[str]) -> None:
     """Compile `source`. Raises RefusedError with the line of clang's first error."""
     old = [] if btf.control_has_ack() else ["OLD_CONG_CONTROL"]
     command = [

@@ -151,10 +151,7 @@ def try_out(experiment: Experiment, kernel: Set[str] | None) -> None:
 
     `kernel`: the names that the kernel in virtual time has; None: it is this machine's.
     """
-    if kernel is None:
-        there = {name: one for name, (_, one) in _here().items()} | _of_files(experiment)
-    else:
-        there = in_virtual_time(experiment, kernel)
+    there = _loadable(experiment) if kernel is None else in_virtual_time(experiment, kernel)
     for name in experiment.servers_ccs:
         if (one := there.get(name)) and one.provider.takes_parameters:
             of = [each for other, each in changed_parameters(experiment) if other == name]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ddu.console.input_file import why_none
 from ddu.console.problems import refusal
 from ddu.installation import data
 
@@ -41,5 +42,5 @@ def locate(written: str) -> Path:
     places = [given] if "/" in written else [given, *(one / written for one in folders()[::-1])]
     if file := next((one for one in places if one.is_file()), None):
         return file.resolve()
-    what = "is a directory" if given.is_dir() else "no such file"
-    raise refusal(f"{written}: {what}", "give a file, or a name of `ccu list cc`", key="cc")
+    fix = "give a file, or a name of `ccu list cc`"
+    raise refusal(f"{written}: {why_none(given)}", fix, key="cc")

@@ -130,40 +130,31 @@ def set_mtu(name: str, device: str, mtu_bytes: int) -> None:
 
 def describe(name: str, device: str) -> dict[str, Any]:
     """Return MTU, queue length, address and offloads as reported by the kernel."""
-    with IPRoute(netns=name) as ip:
+    with inside(name), IPRoute() as ip:
         index = ip.link_lookup(ifname=device)[0]
-        link = next(iter(ip.get_links(index)))
         address = next(iter(ip.get_addr(index=index, family=_AF_INET)))
-        description = {
-            "address": address.get("local"),
-            "interface": device,
-            "netns": name,
-            "mtu_bytes": link.get("mtu"),
-            "txqueuelen": link.get("txqlen"),
-        }
-    return {**description, "offloads": _offloads(name, device)}
+        return _described(ip, device, address.get("local"), name)
 
 
 def describe_here(device: str, address: str) -> dict[str, Any]:
     """Describe a device of this machine itself, as `describe` does."""
     with IPRoute() as ip:
-        link = ip.get_links(ip.link_lookup(ifname=device)[0])[0]
-        description = {
-            "address": address,
-            "interface": device,
-            "netns": None,
-            "mtu_bytes": link.get("mtu"),
-            "txqueuelen": link.get("txqlen"),
-        }
-    return {**description, "offloads": _features(device)}
+        return _described(ip, device, address, None)
 
 
-def _offloads(name: str, device: str) -> dict[str, bool]:
-    with inside(name):
-        return _features(device)
+def _described(ip: IPRoute, device: str, address: str, name: str | None) -> dict[str, Any]:
+    link = next(iter(ip.get_links(ip.link_lookup(ifname=device)[0])))
+    return {
+        "address": address,
+        "interface": device,
+        "netns": name,
+        "mtu_bytes": link.get("mtu"),
+        "txqueuelen": link.get("txqlen"),
+        "offloads": _offloads(device),
+    }
 
 
-def _features(device: str) -> dict[str, bool]:
+def _offloads(device: str) -> dict[str, bool]:
     ethtool = Ethtool()
     try:
         features = ethtool.get_features(device).features

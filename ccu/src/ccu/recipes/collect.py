@@ -10,7 +10,7 @@ from typing import Any
 from ccu.recipes.recipe import Made, Recipe, RunOf, packed
 from ccu.runs.manifest import experiment_of
 from ccu.testbeds import driver_of
-from ddu.console.input_file import read_json
+from ddu.console.input_file import read_json, why_none
 from ddu.console.problems import refusal
 from ddu.run.integrity import described, files_of, regular_files, sha256_of
 from ddu.run.manifest import read_content
@@ -28,8 +28,8 @@ def recipe_of(figure: Path) -> Recipe:
     Raises RefusedError.
     """
     if not figure.is_file():
-        what = "is a directory" if figure.is_dir() else "no such file"
-        raise refusal(what, "name a figure or table of a run, comparison or campaign", file=figure)
+        fix = "name a figure or table of a run, comparison or campaign"
+        raise refusal(why_none(figure), fix, file=figure)
     folder, made_by = _maker(figure)
     if made_by == "run":
         return _recipe(figure, folder, made_by, [_run(folder, figure)])

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 
-from ccu.campaigns.cells import Cell, cells
+from ccu.campaigns.cells import cells
 from ccu.recipes.again import made_again
 from ccu.recipes.report import Report
 from ccu.testbeds import drivers
@@ -93,7 +93,7 @@ def verified(
 
     Returns what came of each, and the new numbers, with the record's columns. Raises RefusedError.
     """
-    there = {_key(cell): cell for cell in cells(campaign)}
+    there = {(cell.point, cell.seed): cell for cell in cells(campaign)}
     rows = list(_rows(runs, list(campaign.factors)))
     chosen = [there[key].slug for key, _ in rows if key in there]
     if not chosen:
@@ -113,10 +113,6 @@ def verified(
 
 _Key = tuple[tuple[tuple[str, str], ...], int]
 """Levels and seed."""
-
-
-def _key(cell: Cell) -> _Key:
-    return cell.point, cell.seed
 
 
 def _rows(runs: pd.DataFrame, factors: list[str]) -> Iterator[tuple[_Key, pd.Series]]:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from ddu.console.input_file import read_json
-from ddu.console.problems import RefusedError, Where, refusal
-from ddu.console.validation import invalid_values
+from ddu.console.problems import RefusedError, refusal
+from ddu.console.validation import refused_file
 from ddu.run.manifest import json_text
 
 SCHEMA = "ccu-recipe/1"
@@ -112,7 +112,4 @@ def read(file: Path) -> Recipe:
     try:
         return Recipe.model_validate(content)
     except ValidationError as error:
-        problems = invalid_values(error, Recipe)
-        raise RefusedError(
-            one.at(Where(str(file), key=one.where.key)) for one in problems[:1]
-        ) from None
+        raise RefusedError(refused_file(error, Recipe, file).problems[0]) from None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ddu.console.input_file import read_json
@@ -21,7 +21,7 @@ def first_difference(first: Path, second: Path, ignored: Collection[str]) -> str
     files in raw/ that describe the machine's work, not the run.
     """
     dropped = _dropped(first)
-    ours, theirs = _names(first) | set(dropped), _names(second)
+    ours, theirs = _names([*_files(first), *dropped]), _names(_files(second))
     for name in sorted((ours | theirs) - set(ignored)):
         if name not in ours & theirs:
             return f"raw/{name} is only in {first if name in ours else second}"
@@ -29,26 +29,28 @@ def first_difference(first: Path, second: Path, ignored: Collection[str]) -> str
             at = _differs_at(first / "raw" / name, second / "raw" / name)
             if at is not None:
                 return f"raw/{name} differs from byte {at} on"
-        elif sha256_of(second / "raw" / name) != dropped[name]:
+        elif sha256_of(second / "raw" / name) != dropped[_RAW / name]:
             return f"raw/{name} differs; of the first, only the SHA-256 was kept"
     return None
 
 
-def _names(run: Path) -> set[str]:
-    """Return the names of the files in raw/, relative to it."""
-    files = (file.relative_to(run) for file in (run / _RAW).rglob("*") if file.is_file())
-    return {str(file.relative_to(_RAW)) for file in files if _LOGS not in file.parents}
-
-
-def _dropped(run: Path) -> dict[str, str]:
-    """Return the digests of the files in raw/ that are not kept."""
-    kept = read_json(run / "run.json").get("kept") or {}
-    files = {Path(one["file"]): one["sha256"] for one in kept.get("dropped", ())}
+def _names(files: Iterable[Path]) -> set[str]:
+    """Return the names, relative to raw/, of those of a run's files that have to be the same."""
     return {
-        str(file.relative_to(_RAW)): digest
-        for file, digest in files.items()
+        str(file.relative_to(_RAW))
+        for file in files
         if _RAW in file.parents and _LOGS not in file.parents
     }
+
+
+def _files(run: Path) -> list[Path]:
+    return [file.relative_to(run) for file in (run / _RAW).rglob("*") if file.is_file()]
+
+
+def _dropped(run: Path) -> dict[Path, str]:
+    """Return the digests of the files that are not kept."""
+    kept = read_json(run / "run.json").get("kept") or {}
+    return {Path(one["file"]): one["sha256"] for one in kept.get("dropped", ())}
 
 
 def _differs_at(first: Path, second: Path) -> int | None:

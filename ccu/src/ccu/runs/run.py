@@ -25,20 +25,11 @@ from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import (
-    Host,
-    Site,
-    Testbed,
-    WholeRun,
-    check_loss,
-    check_traffic,
-    driver_of,
-)
+from ccu.testbeds import Host, Site, Testbed, WholeRun, check_loss, check_traffic, driver_of
 from ccu.traffic.flow import Flow
-from ddu.console.machine_errors import FIXES
 from ddu.console.ownership import give_to_sudo_user, make_directory
 from ddu.console.problems import CommandError, Problem, RefusedError, Where, problems_of, refusal
-from ddu.errors import unwritable
+from ddu.errors import unwritable_output
 
 Listener = Callable[[str, float], None]
 """A function of the stage of the run and the completed share of the traffic, 0 to 1."""
@@ -165,9 +156,7 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            if error.errno in FIXES:
-                raise unwritable(directory, "cannot be made", error) from None
-            raise refusal(f"{directory}: {error.strerror}", key="--output") from None
+            raise unwritable_output(directory, "cannot be made", error) from None
         return directory
     raise refusal(
         f"{output} has too many runs of this second", "choose another folder", key="--output"

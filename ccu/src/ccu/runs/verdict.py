@@ -37,7 +37,7 @@ def check_crossing(
 
 
 def verdict_of(
-    summary: dict[str, Any], captures: list[dict[str, Any]], problems: Sequence[str] = ()
+    summary: dict[str, Any], captures: list[dict[str, Any]], problems: Sequence[str]
 ) -> Verdict:
     """Return nr-link's verdict, but at least `degraded` if a capture or a flow has a problem."""
     worst = str(summary["verdict"])

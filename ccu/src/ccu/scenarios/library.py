@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ccu.scenarios import nr_link, sets
+from ddu.console.input_file import path_in, why_none
 from ddu.console.problems import RefusedError, refusal
 from ddu.console.suggestions import unknown
 from ddu.installation import data
@@ -25,8 +26,7 @@ def library() -> dict[str, str]:
 def locate(name: str, seed: int = 1) -> Path:
     """Return the file of scenario `name`: a library name, a path, or a set of measured traces
     (SET: the trace that `seed` draws; SET-07: that of seed 7; SET/TRACE). Raises RefusedError."""
-    looks_like_path = "/" in name or name.endswith((".yaml", ".yml"))
-    file = Path(name) if looks_like_path else LIBRARY / f"{name}.yaml"
+    file = path_in(name) or LIBRARY / f"{name}.yaml"
     if file.is_file():
         return file.resolve()
     numbered = _NUMBERED.fullmatch(file.stem)
@@ -38,16 +38,15 @@ def locate(name: str, seed: int = 1) -> Path:
         if numbered and folder == sets.folder_of(name.rpartition("-")[0]):
             return sets.drawn(folder, int(numbered["seed"]))
         return sets.trace(folder, name.rpartition("/")[2])
-    if looks_like_path:
-        what = "is a directory" if file.is_dir() else "no such file"
-        raise refusal(f"{name}: {what}", "give a file, or a name of `ccu list scenarios`")
+    if path_in(name):
+        fix = "give a file, or a name of `ccu list scenarios`"
+        raise refusal(f"{name}: {why_none(file)}", fix)
     there = [*(file.stem for file in LIBRARY.glob("*.yaml")), *sets.known()]
     raise RefusedError(unknown("scenario", name, there, "or give the path of a file"))
 
 
 def seed_of(name: str) -> int | None:
     """Return the seed in a name such as mmwave-walking-07; None if a file has that name."""
-    looks_like_path = "/" in name or name.endswith((".yaml", ".yml"))
-    file = Path(name) if looks_like_path else LIBRARY / f"{name}.yaml"
+    file = path_in(name) or LIBRARY / f"{name}.yaml"
     numbered = None if file.is_file() else _NUMBERED.fullmatch(file.stem)
     return int(numbered["seed"]) if numbered else None

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -119,16 +120,12 @@ def _queues(experiment: Experiment) -> dict[Direction, Any]:
     }
 
 
-def _prb(experiment: Experiment) -> int:
-    return experiment.prb
-
-
 def _changes(experiment: Experiment) -> Iterator[dict[str, Any]]:
     """Yield what changes of the link, at its times after the start of the traffic."""
     for before, after in pairwise(experiment.stages):
         parts = {
             name: part(after.experiment)
-            for name, part in (("path", _paths), ("queue", _queues), ("prb", _prb))
+            for name, part in (("path", _paths), ("queue", _queues), ("prb", attrgetter("prb")))
             if part(before.experiment) != part(after.experiment)
         }
         if parts:

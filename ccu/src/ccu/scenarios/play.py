@@ -37,7 +37,7 @@ def play(planned: Experiment, seconds: float | None = None, interval_ms: int = 1
     return pd.read_csv(io.StringIO(text))
 
 
-def played(planned: Experiment, seconds: float | None = None, interval_ms: int = 100) -> str:
+def played(planned: Experiment, seconds: float | None, interval_ms: int) -> str:
     """Return the CSV text of `nr-link capacity`, for callers that do not need pandas."""
     file = locate(planned.scenario, planned.seed)
     if seconds is None:

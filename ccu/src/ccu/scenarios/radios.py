@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ccu.scenarios.library import LIBRARY
 from ccu.spec.radio import KEY, SLEEP
 from ccu.spec.yaml_places import read_lines, read_mapping
+from ddu.console.input_file import path_in, why_none
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import instead_of, unknown
 
@@ -42,14 +43,12 @@ def library(kind: str = KEY) -> dict[str, str]:
 
 def locate(kind: str, name: str) -> Path:
     """Return the file of preset `name`, a library name or a path. Raises RefusedError."""
-    is_path = "/" in name or name.endswith((".yaml", ".yml"))
-    file = Path(name) if is_path else _KINDS[kind].folder / f"{name}.yaml"
+    file = path_in(name) or _KINDS[kind].folder / f"{name}.yaml"
     if file.is_file():
         return file
-    if is_path:
-        what = "is a directory" if file.is_dir() else "no such file"
+    if path_in(name):
         listed = _KINDS[kind].listed
-        raise refusal(f"{name}: {what}", f"give a file, or a name of `ccu list {listed}`")
+        raise refusal(f"{name}: {why_none(file)}", f"give a file, or a name of `ccu list {listed}`")
     raise RefusedError(unknown(kind, name, library(kind), "or give the path of a file"))
 
 

@@ -16,9 +16,8 @@ import yaml
 
 from ccu.scenarios.sources.imported_scenario import ImportedScenario
 from ccu.scenarios.validate import validate
-from ddu.console.machine_errors import FIXES
 from ddu.console.problems import refusal
-from ddu.errors import unwritable
+from ddu.errors import unwritable_output
 
 
 def write(
@@ -62,9 +61,7 @@ def write(
             for target in targets:
                 Path(part, target).replace(folder / target)
     except OSError as error:
-        if error.errno in FIXES:
-            raise unwritable(folder, "cannot be written", error) from None
-        raise refusal(f"{folder}: {error.strerror}", key="--output") from None
+        raise unwritable_output(folder, "cannot be written", error) from None
     return [folder / target for target in targets]
 
 

@@ -22,7 +22,7 @@ from ccu.spec import testbed as registry
 from ccu.spec.experiment import Direction, Experiment
 from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
-from ccu.traffic import TrafficDriver
+from ccu.traffic import RunningHosts, TrafficDriver
 from ccu.traffic.flow import Flow
 from ccu.traffic.flow import Host as Host
 from ddu.console.problems import refusal
@@ -45,7 +45,7 @@ class Site:
     resources: Resources
 
 
-class Testbed(Protocol):
+class Testbed(RunningHosts, Protocol):
     """The path between the server and the UEs, while it is up."""
 
     hosts: dict[Host, dict[str, Any]]
@@ -56,22 +56,6 @@ class Testbed(Protocol):
     @property
     def clock(self) -> dict[str, Any]:
         """The keys `offset_ns` and `offset_uncertainty_ns` of run.json's `time`."""
-        ...
-
-    def ue_host(self, ue: int) -> Host:
-        """Return the host that UE number `ue`, from 1, is or is on."""
-        ...
-
-    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
-        """Return the command that runs `arguments` on a host."""
-        ...
-
-    def congestion_control(self, host: Host, port: int) -> str | None:
-        """Return the one that the connection with local `port` uses now, if there is one."""
-        ...
-
-    def listens(self, host: Host, port: int) -> bool:
-        """Return whether a TCP socket waits for connections on `port`."""
         ...
 
     def delivered_bytes(self, direction: Direction) -> int | None:

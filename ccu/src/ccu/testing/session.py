@@ -22,12 +22,7 @@ from ccu.scenarios.resolve import resolve_arguments
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds.virtual_time import kernel
 from ccu.testbeds.virtual_time.limit import unfinished
-from ccu.testbeds.virtual_time.plan import (
-    SERVER_ADDRESS,
-    SYSCTLS,
-    TESTBED,
-    command,
-)
+from ccu.testbeds.virtual_time.plan import SERVER_ADDRESS, SYSCTLS, TESTBED, command
 from ddu.importing.run import import_folder
 
 _LISTENING_S = 0.5

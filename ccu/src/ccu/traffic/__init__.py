@@ -10,6 +10,7 @@ time they are started on the testbed's hosts, in virtual time they are part of a
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class Command:
 
 
 class RunningHosts(FlowHosts, Protocol):
-    """The hosts of a testbed that is up; `ccu.testbeds.Testbed` is one."""
+    """The hosts of a testbed that is up."""
 
     def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
         """Return the command that runs `arguments` on a host."""
@@ -61,6 +62,17 @@ class RunningHosts(FlowHosts, Protocol):
     def listens(self, host: Host, port: int) -> bool:
         """Return whether a TCP socket waits for connections on `port`."""
         ...
+
+
+def read_report(file: Path, of: str) -> dict[str, Any]:
+    """Return the JSON report of a program. Raises RunFailed if it is incomplete or has an error."""
+    try:
+        content: dict[str, Any] = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise RunFailed("traffic", f"{of}: the report is incomplete ({error})") from None
+    if "error" in content:
+        raise RunFailed("traffic", f"{of}: {content['error']}")
+    return content
 
 
 class TrafficDriver:

@@ -24,7 +24,9 @@ class FlowHosts(Protocol):
 
     hosts: dict[Host, dict[str, Any]]
 
-    def ue_host(self, ue: int) -> Host: ...
+    def ue_host(self, ue: int) -> Host:
+        """Return the host that UE number `ue`, from 1, is or is on."""
+        ...
 
 
 class Endpoint(NamedTuple):

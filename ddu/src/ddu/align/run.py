@@ -21,7 +21,7 @@ from ddu.align.clocks.hosts import HostClocks
 from ddu.readers.logs import LogTable
 from ddu.readers.packets.split import SplitCapture
 from ddu.readers.qlog import FirstPayload
-from ddu.readers.recording import Recording
+from ddu.readers.recording import Recording, in_order_of_time
 from ddu.run.manifest import Flow, Manifest
 
 _PORTS = ("sport", "dport")
@@ -98,10 +98,7 @@ class AlignedRun:
     @cached_property
     def cc_trace(self) -> pd.DataFrame | None:
         """All that congestion controls recorded, in order of time; ports identify the flow."""
-        traces = [*self.cc_traces.values()]
-        if len(traces) < 2:
-            return traces[0] if traces else None
-        return pd.concat(traces).sort_values("utc_ns", kind="stable", ignore_index=True)
+        return in_order_of_time([*self.cc_traces.values()]) if self.cc_traces else None
 
     @property
     def raw(self) -> Path:

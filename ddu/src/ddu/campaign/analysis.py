@@ -32,7 +32,7 @@ def analyze_all(
             Progress(console=console, transient=True) as bar,
         ):
             task = bar.add_task("analysing", total=len(runs))
-            waiting = {executor.submit(problem_of, run.resolve()): run for run in runs}
+            waiting = {executor.submit(problem_of, run.resolve(), report=True): run for run in runs}
             for future in as_completed(waiting):
                 if problem := future.result():
                     console.print(f"left out: {problem}", markup=False)
@@ -41,7 +41,7 @@ def analyze_all(
     return work
 
 
-def problem_of(run: Path, report: bool = True) -> str | None:
+def problem_of(run: Path, report: bool) -> str | None:
     """Write the tables and the summary of a run, and with `report` its page; return why it has
     none."""
     from ddu.api import analyze

@@ -46,7 +46,7 @@ def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Pro
         for name in columns_of(figure):
             if column(name) is None:
                 see = "see `ddu schema aligned`"
-                yield unknown("column", name, written_names("aligned"), see, Where(key=key))
+                yield unknown("column", name, written_names(), see, Where(key=key))
 
 
 def _unknown_factors(key: str, named: set[str], factors: dict[str, Any]) -> Iterator[Problem]:

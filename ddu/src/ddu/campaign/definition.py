@@ -21,7 +21,7 @@ from pydantic import (
 from ddu.campaign.plan import ReportPlan
 from ddu.console.problems import InvalidValue, Where, invalid
 from ddu.console.suggestions import unknown
-from ddu.console.validation import word
+from ddu.console.validation import word, words
 
 _MOST_POINTS = 20_000
 """The points of a campaign with those that it excludes; all are checked before the first run."""
@@ -187,7 +187,7 @@ class Campaign(_Value):
 def _levels_of(name: str, written: Any) -> Levels:
     """Return the levels: a list sets the key of the factor's name, a mapping names sets of keys."""
     if isinstance(written, list) and written:
-        levels = {_label(value): {name: value} for value in written}
+        levels = {word(value): {name: value} for value in written}
         if len(levels) < len(written):
             raise invalid("the same level twice", "name each once", key=name)
         return levels
@@ -199,25 +199,16 @@ def _levels_of(name: str, written: Any) -> Levels:
                     "write a mapping of the experiment's keys",
                     key=f"{name}.{label}",
                 )
-        return {_label(label): dict(keys) for label, keys in written.items()}
+        return {word(label): dict(keys) for label, keys in written.items()}
     if written and not isinstance(written, (list, dict)):
         raise invalid("is not a list", f"write [{written}]", key=name)
     raise invalid("has no levels, so there is nothing to run", "list at least one", key=name)
 
 
-def _label(value: Any) -> str:
-    return word(value)
-
-
 def _as_labels(item: Any) -> Any:
     if not isinstance(item, dict):
         raise invalid(f"the entry {item!r} is not a mapping", "write a level, or levels, by factor")
-    return {
-        str(factor): tuple(
-            _label(one) for one in (chosen if isinstance(chosen, list) else [chosen])
-        )
-        for factor, chosen in item.items()
-    }
+    return {str(factor): words(chosen) for factor, chosen in item.items()}
 
 
 def line_of(lines: Lines, profile: str, path: tuple[str, ...]) -> int | None:

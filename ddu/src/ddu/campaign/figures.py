@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,7 +79,7 @@ def _figure(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
     for (title, rows), column in itertools.product(panels, per_panel):
         plot: Plot = draw(rows, wanted, column, aligned)
         series = [_named_once(each, named) for each in plot.series]
-        plots.append(Plot(**{**vars(plot), "series": series, "title": title}))
+        plots.append(replace(plot, series=series, title=title))
     return Figure(plots, across, _ROW_PX[across])
 
 
@@ -86,7 +87,7 @@ def _named_once(series: Series, named: set[str]) -> Series:
     """Return the series with an entry in the legend if no other of its name has one."""
     is_new = bool(series.name) and series.name not in named
     named.add(series.name)
-    return Series(**{**vars(series), "in_legend": is_new})
+    return replace(series, in_legend=is_new)
 
 
 def _columns_of(wanted: Any) -> tuple[Any, ...]:
@@ -132,7 +133,7 @@ def _plane(runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Aligned) -> Plot
         series.append(Series(xs, ys, colour, kind="dots", opacity=0.35))
         means = [statistics.of_repeats(list(values)) for values in (xs, ys)]
         at = np.array([means[0].mean]), np.array([means[1].mean])
-        half = (_half_width(means[0]), _half_width(means[1]))
+        half = (means[0].reach, means[1].reach)
         series.append(Series(*at, colour, label, "mean", half_width=half))
     if wanted.y == "throughput_bps":
         series += _possible(wanted, runs)
@@ -171,7 +172,7 @@ def _lines(runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> Plot
         order = sorted(means)
         at = np.array(order, dtype=float)
         values = np.array([means[position].mean for position in order])
-        half = (np.nan, np.array([_half_width(means[position]) for position in order]))
+        half = (np.nan, np.array([means[position].reach for position in order]))
         if wanted.kind == "bars":
             at += (number - (len(groups) - 1) / 2) * width
             series.append(
@@ -181,11 +182,6 @@ def _lines(runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> Plot
             series.append(Series(at, values, colour))
             series.append(Series(at, values, colour, label, "mean", half_width=half))
     return Plot(series, wanted.x, y.axis, y_from_zero=wanted.kind == "bars", x_names=names)
-
-
-def _half_width(interval: statistics.Interval) -> float:
-    """Return half of the interval of a mean; NaN without one."""
-    return np.nan if interval.high is None else interval.high - interval.mean
 
 
 def _series(runs: pd.DataFrame, wanted: plans.Series, column: str, aligned: Aligned) -> Plot:

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from ddu.campaign.attempts import Attempts
 from ddu.campaign.definition import Campaign
 from ddu.console.input_file import read_json
-from ddu.console.problems import RefusedError, Where, refusal
-from ddu.console.validation import invalid_values
+from ddu.console.problems import refusal
+from ddu.console.validation import refused_file
 from ddu.tables.results import is_analysed, read_summary
 
 SCHEMA_VERSION = 1
@@ -78,10 +78,7 @@ def read_definition(path: Path) -> tuple[Campaign, dict[str, Any]]:
     try:
         return Campaign.model_validate(written), content.get("software", {})
     except ValidationError as error:
-        problems = invalid_values(error, Campaign)
-        raise RefusedError(
-            one.at(Where(str(file), key=one.where.key)) for one in problems
-        ) from None
+        raise refused_file(error, Campaign, file) from None
 
 
 def load_campaign(path: Path) -> CampaignDirectory:

@@ -24,15 +24,6 @@ Grouping = Literal["cc", "scenario", "prb", "direction", "run"]
 Direction = Literal["dl", "ul"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to `ddu`."""
-    app.command()(compare)
-    app.command()(export)
-    app.command(name="import")(import_)
-    app.command()(describe)
-    app.command()(schema)
-
-
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or directories of runs.")],
     by: Annotated[

@@ -11,11 +11,6 @@ import typer
 from ddu.console.quantities import seconds
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(explain)
-
-
 def explain(
     run: Annotated[
         Path | None, typer.Argument(help="Run of `ccu run --explain` (default: the newest).")

@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
-from ddu.cli import data as data_commands
-from ddu.cli import explain as explain_command
-from ddu.cli import reproductions as reproductions_command
-from ddu.cli import store as store_commands
-from ddu.cli import verify as verify_command
 from ddu.cli.campaign import app as campaign_app
+from ddu.cli.data import compare, describe, export, import_, schema
+from ddu.cli.explain import explain
+from ddu.cli.reproductions import reproductions
 from ddu.cli.results import AsJson, Ending, Open
+from ddu.cli.store import publish, serve, store_app, unpublish
+from ddu.cli.verify import verify
 from ddu.console import ending as end_of_command
 from ddu.console.ending import error_text
 from ddu.console.problems import RefusedError
@@ -30,13 +30,12 @@ app = typer.Typer(
     no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}
 )  # fmt: skip
 app.add_typer(campaign_app, name="campaign")
-
-
-store_commands.register(app)
-data_commands.register(app)
-explain_command.register(app)
-verify_command.register(app)
-reproductions_command.register(app)
+app.add_typer(store_app, name="store")
+for one in (
+    publish, unpublish, serve, compare, export, import_, describe, schema, explain, verify,
+    reproductions,
+):  # fmt: skip
+    app.command(one.__name__.rstrip("_"))(one)
 
 
 @app.callback()

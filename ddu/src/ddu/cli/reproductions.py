@@ -16,11 +16,6 @@ Campaigns = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reproductions)
-
-
 def reproductions(
     runs: Annotated[Path, typer.Option(help="Folder of the campaigns' directories.")] = Path(
         "runs"

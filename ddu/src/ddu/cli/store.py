@@ -39,14 +39,6 @@ store_app = typer.Typer(help="Manage the store of runs: PostgreSQL, and Grafana 
                         no_args_is_help=True)  # fmt: skip
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of the store to `ddu`."""
-    app.command()(publish)
-    app.command()(unpublish)
-    app.command()(serve)
-    app.add_typer(store_app, name="store")
-
-
 def publish(
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="[RUN]…",
@@ -172,6 +164,10 @@ def serve(
             return
 
 
+def _place(directory: Path | None) -> StoreDirectory:
+    return StoreDirectory((directory or default_directory()).absolute())
+
+
 @store_app.command()
 def up(
     directory: Directory = None,
@@ -200,7 +196,7 @@ def up(
     """
     from ddu.store.service import up as bring_up
 
-    place = StoreDirectory((directory or default_directory()).absolute())
+    place = _place(directory)
     address = place.wanted("docker" if docker else "private", bind, port)
     done = bring_up(place, address, grafana_port)
     for name in done.migrations:
@@ -223,7 +219,7 @@ def down(directory: Directory = None) -> None:
     """Stop the store. Its contents stay."""
     from ddu.store.service import down as bring_down
 
-    place = StoreDirectory((directory or default_directory()).absolute())
+    place = _place(directory)
     typer.echo("store: stopped" if bring_down(place) else "store: was not running")
 
 
@@ -253,7 +249,7 @@ def backup(
     """Write the whole store to a file."""
     from ddu.store.backup import backup as write
 
-    size = write(StoreDirectory((directory or default_directory()).absolute()), file)
+    size = write(_place(directory), file)
     typer.echo(f"{file}: {size / 1e6:.1f} MB")
 
 
@@ -266,5 +262,5 @@ def restore(
     """Replace the contents of the store with a backup."""
     from ddu.store.backup import restore as read
 
-    read(StoreDirectory((directory or default_directory()).absolute()), file, replace)
+    read(_place(directory), file, replace)
     typer.echo(f"{file}: restored")

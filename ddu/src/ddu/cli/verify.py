@@ -18,11 +18,6 @@ UNKNOWN_CODE = 3
 _COLOURS = {"whole": "green", "broken": "red", "unknown": "yellow", "unfinished": "yellow"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to `ddu`."""
-    app.command()(verify)
-
-
 def verify(
     paths: Annotated[
         list[Path], typer.Argument(help="Run directories, campaigns, or directories of runs.")

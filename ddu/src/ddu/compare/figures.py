@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,8 +11,8 @@ from ddu.campaign.metrics import shown
 from ddu.compare.load import Compared
 from ddu.compare.tables import grouped, of_group, values_of
 from ddu.report.ellipse import ellipse
-from ddu.report.figure import Figure, Plot, Series
-from ddu.report.figures import panels
+from ddu.report.figure import Figure, Plot, Series, under_each_other
+from ddu.report.figures import known_values, panels
 from ddu.report.palette import colours_of
 from ddu.report.series import distribution
 from ddu.report.wider_bins import DRAWN_MS
@@ -54,9 +53,7 @@ def over_time(runs: Sequence[Compared]) -> Figure:
         unit = f"({known.units.shown})" if known.units.shown else ""
         plots.append(Plot(lines, title=known.title, note=f"{unit} · {known.definition}",
                           y_from_zero=known.units.shown != "dBm"))  # fmt: skip
-    last = "time since the first payload packet (s)"
-    plots[-1:] = [replace(plot, x_label=last) for plot in plots[-1:]]
-    return Figure(plots, 1, 130, shared_x=True)
+    return under_each_other(plots, 130)
 
 
 def _mean_over_time(group: Sequence[Compared], column: Column, panel: Panel) -> tuple[Float, Float]:
@@ -127,7 +124,7 @@ def cdf(column: str) -> Callable[[Sequence[Compared]], Figure]:
         colours = colours_of(list(groups))
         series = []
         for label, group in groups.items():
-            values = np.concatenate([_column(run, column) for run in group])
+            values = np.concatenate([known_values(run.aligned, column) for run in group])
             if len(values):
                 points = distribution(values * how.scale)
                 name = _counted(label, group)
@@ -141,10 +138,9 @@ def _mean(group: Sequence[Compared], label: str, colour: str) -> list[Series]:
     x, y = of_group(group, "rtt_ms.mean"), of_group(group, "throughput_bps")
     if x is None or y is None:
         return []
-    half = [np.nan if m.high is None else max(m.high - m.mean, 0) for m in (x, y)]
     at = np.array([x.mean]), np.array([y.mean * 1e-6])
-    interval = (half[0], half[1] * 1e-6)
-    return [Series(*at, colour, label, "mean", half_width=interval, in_legend=True)]
+    half = np.maximum(x.reach, 0), np.maximum(y.reach * 1e-6, 0)  # NaN stays.
+    return [Series(*at, colour, label, "mean", half_width=half, in_legend=True)]
 
 
 def _seconds(group: Sequence[Compared]) -> tuple[Float, Float]:
@@ -157,13 +153,6 @@ def _seconds(group: Sequence[Compared]) -> tuple[Float, Float]:
     x, y = np.concatenate(xs), np.concatenate(ys)
     known = ~np.isnan(x) & ~np.isnan(y)
     return x[known], y[known]
-
-
-def _column(run: Compared, name: str) -> Float:
-    if name not in run.aligned:
-        return np.zeros(0)
-    values: Float = run.aligned[name].to_numpy(dtype="float64", na_value=np.nan)
-    return values[~np.isnan(values)]
 
 
 _FIGURES: dict[str, Callable[[Sequence[Compared]], Figure]] = {

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 
 from ddu.api import Run, open_run
-from ddu.compare.experiments import Settings, parts_of_label, settings_of
+from ddu.compare.experiments import Settings, settings_of
+from ddu.compare.labels import parts_of_label
 from ddu.console.problems import RefusedError, refusal
 from ddu.report.figures import panels
 from ddu.run.find import runs_under
 
-GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = (
     "t_s", "flow", "cc", "tcp_throughput_bps", "tcp_sending_rate_bps", "tcp_rtt_ms",
     "tcp_rtt_count",
@@ -52,10 +52,6 @@ Refused = Callable[[RefusedError], None]
 
 def _raise(error: RefusedError) -> None:
     raise error
-
-
-def _leave_out(_error: RefusedError) -> None:
-    """Leave the run out."""
 
 
 def load_runs(
@@ -129,16 +125,19 @@ def one_observation(runs: Iterable[Compared]) -> list[str]:
 
 def unfinished(paths: Iterable[Path]) -> list[Path]:
     """Return the runs in the directories that did not finish, and are left out."""
-    directories = (path for path in paths if not (path / "run.json").exists())
-    inside = (run for path in directories for run in _inside(path, _leave_out))
-    return [run.path for run in inside if not _is_finished(run)]
+    return [run.path for run in _found(paths) if not _is_finished(run)]
 
 
 def uncaptured(paths: Iterable[Path]) -> list[Path]:
     """Return the runs in the directories that finished without a capture, and are left out."""
-    directories = (path for path in paths if not (path / "run.json").exists())
-    inside = (run for path in directories for run in _inside(path, _leave_out) if _is_finished(run))
-    return [run.path for run in inside if not _has_packets(run)]
+    return [run.path for run in _found(paths) if _is_finished(run) and not _has_packets(run)]
+
+
+def _found(paths: Iterable[Path]) -> Iterator[Run]:
+    """Yield the runs in the directories among these paths that can be read."""
+    for path in paths:
+        if not (path / "run.json").exists():
+            yield from _readable(runs_under(path), lambda _: None)
 
 
 def same_runs(runs: Iterable[Compared]) -> list[str]:
@@ -171,7 +170,7 @@ def _identity(run: Run) -> object:
 def _runs_in(path: Path, refused: Refused) -> list[Run]:
     if (path / "run.json").exists() or not path.is_dir():
         return _readable([path], refused)
-    finished = [run for run in _inside(path, refused) if _is_finished(run)]
+    finished = [run for run in _readable(runs_under(path), refused) if _is_finished(run)]
     if not finished:
         raise refusal("contains no run that finished", "give directories of runs", file=path)
     captured = [run for run in finished if _has_packets(run)]
@@ -180,10 +179,6 @@ def _runs_in(path: Path, refused: Refused) -> list[Run]:
             "contains no run with a capture", "repeat them without --no-capture", file=path
         )
     return captured
-
-
-def _inside(path: Path, refused: Refused) -> list[Run]:
-    return _readable(runs_under(path), refused)
 
 
 def _readable(paths: Iterable[Path], refused: Refused) -> list[Run]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,14 @@ from ddu.errors import unwritable
 from ddu.report import svg
 from ddu.report.palette import colours_of
 from ddu.report.templates import inlined, link_to_run, live_figures, records, templates_of
+from ddu.run.durable import temporary_folder
 from ddu.run.manifest import write_json
 
 TABLES = ("runs", "groups", "pairs")
 
 
 def write_comparison(
-    directory: Path, runs: list[Compared], metrics: tuple[str, ...], by: str = "cc"
+    directory: Path, runs: list[Compared], metrics: tuple[str, ...], by: str
 ) -> Path:
     """Write comparison.html, figures/, runs.csv, groups.csv, pairs.csv, and comparison.json with
     what was compared; return the page.
@@ -43,39 +43,31 @@ def write_comparison(
     }
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".comparison-", dir=directory))
+        with temporary_folder(directory, ".comparison-") as made:
+            drawings, parted = figures(runs), parting.partings(runs)
+            every = drawings | {name: parting.figure(one) for name, one in parted.items()}
+            images = svg.write(every, made)
+            for name, table in tables.items():
+                table.to_csv(made / f"{name}.csv", index=False)
+            paths = [os.path.relpath(run.path, directory) for run in runs]
+            write_json(
+                made / "comparison.json",
+                {"schema_version": 1, "by": by, "metrics": list(metrics), "runs": paths},
+            )
+            page = _page(directory, runs, metrics, tables)
+            page["parted"] = [
+                parting.described(one) | {"image": inlined(images[name])}
+                for name, one in parted.items()
+            ]
+            drawn = [(name, CAPTIONS[name], inlined(images[name])) for name in drawings]
+            html = templates_of("ddu.compare").get_template("comparison.html.j2")
+            content = html.render(figures=drawn, **page, **live_figures(drawings))
+            (made / "comparison.html").write_text(content, encoding="utf-8")
+            shutil.rmtree(directory / "figures", ignore_errors=True)
+            for item in sorted(made.iterdir()):
+                item.replace(directory / item.name)
     except OSError as error:
         raise unwritable(directory, "cannot be written", error) from None
-    try:
-        drawings, parted = figures(runs), parting.partings(runs)
-        every = drawings | {name: parting.figure(one) for name, one in parted.items()}
-        images = {name: svg.rendered(figure) for name, figure in every.items()}
-        (made / "figures").mkdir()
-        for name, image in images.items():
-            (made / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
-        for name, table in tables.items():
-            table.to_csv(made / f"{name}.csv", index=False)
-        paths = [os.path.relpath(run.path, directory) for run in runs]
-        write_json(
-            made / "comparison.json",
-            {"schema_version": 1, "by": by, "metrics": list(metrics), "runs": paths},
-        )
-        page = _page(directory, runs, metrics, tables)
-        page["parted"] = [
-            parting.described(one) | {"image": inlined(images[name])}
-            for name, one in parted.items()
-        ]
-        drawn = [(name, CAPTIONS[name], inlined(images[name])) for name in drawings]
-        html = templates_of("ddu.compare").get_template("comparison.html.j2")
-        content = html.render(figures=drawn, **page, **live_figures(drawings))
-        (made / "comparison.html").write_text(content, encoding="utf-8")
-        shutil.rmtree(directory / "figures", ignore_errors=True)
-        for item in sorted(made.iterdir()):
-            item.replace(directory / item.name)
-    except OSError as error:
-        raise unwritable(directory, "cannot be written", error) from None
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
     return directory / "comparison.html"
 
 

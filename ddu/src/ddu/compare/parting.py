@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from ddu.campaign.metrics import shown
 from ddu.compare.experiments import differing
 from ddu.compare.load import Compared
-from ddu.report.figure import Figure, Mark, Plot, Series
+from ddu.report.figure import Figure, Mark, Plot, Series, under_each_other
 from ddu.report.palette import INK, sequence
 from ddu.schema.arrays import Float
 
@@ -125,8 +125,7 @@ def figure(parting: Parting) -> Figure:
         difference = both.assign(value=both["value_changed"] - both["value"])
         line = _line(difference, colours[1], "")
         plots.append(Plot([line], "", "difference", marks=[Mark(parting.t_s, "")]))
-    last = replace(plots[-1], x_label="time since the first payload packet (s)")
-    return Figure([*plots[:-1], last], 1, 170, shared_x=True)
+    return under_each_other(plots, 170)
 
 
 def described(parting: Parting) -> dict[str, Any]:

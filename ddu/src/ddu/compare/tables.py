@@ -23,7 +23,7 @@ from ddu.compare.load import Compared
 from ddu.console.problems import Problem, RefusedError, Where
 from ddu.console.suggestions import near, unknown
 from ddu.metrics.catalogue import numbers
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Float, floats_of
 from ddu.statistics import Interval
 
 METRICS = (
@@ -219,7 +219,7 @@ def series_of(run: Compared, metric: str) -> tuple[Float, Float]:
 def _rates(run: Compared) -> tuple[Float, Float]:
     """Return the rate of each batch, all flows together, and its seconds of the traffic time."""
     bin_s = run.summary["bin_ms"] / 1e3
-    rates = _column(run, "tcp_throughput_bps")
+    rates = floats_of(run.aligned, "tcp_throughput_bps")
     bits = _batched(run, np.nan_to_num(rates) * bin_s)
     batch_s = _bins_per_batch(run) * bin_s
     traffic_s = 0.0 if np.isnan(rates).all() else run.summary["duration_s"]
@@ -229,9 +229,9 @@ def _rates(run: Compared) -> tuple[Float, Float]:
 
 def _rtts(run: Compared) -> tuple[Float, Float]:
     """Return the mean RTT of each batch, and its number of RTT samples."""
-    samples = np.nan_to_num(_column(run, "tcp_rtt_count"))
+    samples = np.nan_to_num(floats_of(run.aligned, "tcp_rtt_count"))
     counts = _batched(run, samples)
-    sums = _batched(run, samples * np.nan_to_num(_column(run, "tcp_rtt_ms")))
+    sums = _batched(run, samples * np.nan_to_num(floats_of(run.aligned, "tcp_rtt_ms")))
     return _divided(sums, counts), counts
 
 
@@ -241,16 +241,9 @@ _SERIES: dict[str, Callable[[Compared], tuple[Float, Float]]] = {
 """Metrics that are means over a run: their series, and how much each value of it weighs."""
 
 
-def _column(run: Compared, name: str) -> Float:
-    if name not in run.aligned:
-        return np.full(len(run.aligned), np.nan)
-    values: Float = run.aligned[name].to_numpy(dtype="float64", na_value=np.nan)
-    return values
-
-
 def _batched(run: Compared, values: Float) -> Float:
     """Return the sum over each batch, and over the flows."""
-    bins = np.rint(_column(run, "t_s") * 1e3 / run.summary["bin_ms"]).astype(np.int64)
+    bins = np.rint(floats_of(run.aligned, "t_s") * 1e3 / run.summary["bin_ms"]).astype(np.int64)
     return np.bincount(bins // _bins_per_batch(run), values).astype(np.float64)
 
 

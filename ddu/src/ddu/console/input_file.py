@@ -79,6 +79,16 @@ def parsed_json(text: str | bytes) -> Any:
         raise ValueError("nested too deep") from None
 
 
+def path_in(name: str) -> Path | None:
+    """Return the path of a YAML file, if that is written where a name could be."""
+    return Path(name) if "/" in name or name.endswith((".yaml", ".yml")) else None
+
+
+def why_none(file: Path) -> str:
+    """Return why there is no file, as a rule that the path breaks."""
+    return "is a directory" if file.is_dir() else "no such file"
+
+
 def need_printable(name: str, file: Path) -> None:
     """Raise RefusedError for a name with line ends, other control characters, or broken UTF-8."""
     if not name.isprintable():

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ddu.console.problems import InvalidValue, Problem, Where
+from ddu.console.problems import InvalidValue, Problem, RefusedError, Where
 from ddu.console.suggestions import instead_of, keys_at, slip
 
 _MOST_SHOWN = 60
@@ -46,6 +47,11 @@ def word(value: object) -> str:
     return str(value)
 
 
+def words(written: object) -> tuple[str, ...]:
+    """Return one name, or each of a list, as text."""
+    return tuple(map(word, written if isinstance(written, list) else [written]))
+
+
 def invalid_values(
     error: ValidationError, model: type[BaseModel], keys: Iterable[str] = (), see: str = ""
 ) -> list[Problem]:
@@ -57,6 +63,14 @@ def invalid_values(
     for item in error.errors():
         problems += _problems(item, model, list(keys), see)
     return list(dict.fromkeys(problems))
+
+
+def refused_file(
+    error: ValidationError, model: type[BaseModel], file: Path, within: str = ""
+) -> RefusedError:
+    """Return the refusal of a file in which `within` (a key; else the whole) is a wrong `model`."""
+    outer = Where(str(file), key=within)
+    return RefusedError(one.at(one.where.inside(outer)) for one in invalid_values(error, model))
 
 
 def _problems(item: Any, model: type[BaseModel], keys: list[str], see: str) -> Iterator[Problem]:

@@ -18,45 +18,42 @@ from ddu.metrics.capacity import adding_up
 from ddu.schema.arrays import Float, Int
 
 _Found = TypeVar("_Found")
+_Self = TypeVar("_Self", bound="_View")
 
 
 @dataclass(frozen=True)
-class FlowView:
+class _View:
+    _made: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False)
+
+    def once(self: _Self, function: Callable[[_Self], _Found]) -> _Found:
+        """Return the function of this view, computed for the first metric that asks for it."""
+        if function not in self._made:
+            self._made[function] = function(self)
+        made: _Found = self._made[function]
+        return made
+
+
+@dataclass(frozen=True)
+class FlowView(_View):
     """One data flow, over its own time."""
 
     run: AlignedRun
     flow: ObservedFlow
     aligned: pd.DataFrame
     """The flow's rows of the aligned table."""
-    _made: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
     @cached_property
     def duration_s(self) -> float:
         return duration_s([self.flow])
 
-    def once(self, function: Callable[[FlowView], _Found]) -> _Found:
-        """Return the function of this view, computed for the first metric that asks for it."""
-        if function not in self._made:
-            self._made[function] = function(self)
-        made: _Found = self._made[function]
-        return made
-
 
 @dataclass(frozen=True)
-class RunView:
+class RunView(_View):
     """All data flows of a run, and its MAC samples."""
 
     run: AlignedRun
     flows: Sequence[ObservedFlow]
     mac: pd.DataFrame | None
-    _made: dict[Callable[..., Any], Any] = field(default_factory=dict)
-
-    def once(self, function: Callable[[RunView], _Found]) -> _Found:
-        """Return the function of this view, computed for the first metric that asks for it."""
-        if function not in self._made:
-            self._made[function] = function(self)
-        made: _Found = self._made[function]
-        return made
 
     @cached_property
     def duration_s(self) -> float:

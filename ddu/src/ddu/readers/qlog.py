@@ -67,12 +67,9 @@ class _Log:
 
     rows: list[dict[str, object]] = field(default_factory=list)
     """A row for each update of the recovery's metrics, and each loss."""
-    sent: set[_Packet] = field(default_factory=set)
     received: set[_Packet] = field(default_factory=set)
     lost: list[tuple[int, _Packet]] = field(default_factory=list)
     """Row and packet of each loss."""
-    datagrams: dict[str, list[int]] = field(default_factory=dict)
-    """Lengths of UDP payloads, by `sent` and `received`."""
     first_ns: dict[str, dict[int, int]] = field(default_factory=dict)
     """The first packet that may have payload, by `packet_sent` and `packet_received`, then by
     connection."""
@@ -137,16 +134,6 @@ def read_quic_logs(raw: Path, flows: tuple[Flow, ...]) -> QuicLogs:
     alignment = {**CLOCK.as_dict(), "file": ", ".join(files), "format": "qlog"}
     table = SourceTable(pd.concat(tables, ignore_index=True), alignment)
     return QuicLogs({TABLE: table}, first_payloads, faults)
-
-
-def packets_of(file: Path) -> dict[str, int]:
-    """Return how many packets and bytes a log says were sent and received, for comparisons with
-    a capture: `sent_count`, `received_count`, `sent_bytes` and so on. Raises UnreadableInput."""
-    log = _read(file)
-    counts = {"sent_packets": len(log.sent), "lost_packets": len(log.lost)}
-    for way, lengths in log.datagrams.items():
-        counts |= {f"{way}_count": len(lengths), f"{way}_bytes": sum(lengths)}
-    return counts | {"received_packets": len(log.received)}
 
 
 def _table(flow: str, log: _Log, receiver: _Log | None) -> pd.DataFrame:
@@ -229,16 +216,13 @@ def _take(log: _Log, name: str, data: dict[str, Any], utc_ns: int, group: object
         log.rows.append({**row, "quic_loss_count": 0})
     elif event in ("packet_sent", "packet_received"):
         packet = log.packet(data, group)
-        (log.sent if event == "packet_sent" else log.received).add(packet)
+        if event == "packet_received":
+            log.received.add(packet)
         if packet[1] == _PAYLOAD:
             log.first_ns.setdefault(event, {}).setdefault(packet[0], utc_ns)
     elif event == "packet_lost":
         log.lost.append((len(log.rows), log.packet(data, group)))
         log.rows.append({"utc_ns": utc_ns, "quic_loss_count": 1})
-    elif event in ("datagrams_sent", "datagrams_received"):
-        lengths = log.datagrams.setdefault(event.removeprefix("datagrams_"), [])
-        # aioquic counts the UDP header as well, and says the payload beside it.
-        lengths += [int(one.get("payload_length", one["length"])) for one in data["raw"]]
 
 
 def _recognise(_: Path, content: bytes) -> bool:

@@ -118,6 +118,13 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     )
 
 
+def in_order_of_time(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of one or several tables."""
+    if len(tables) == 1:
+        return tables[0]
+    return pd.concat(tables).sort_values("utc_ns", kind="stable", ignore_index=True)
+
+
 def refuse_unfinished(path: Path, manifest: Manifest) -> None:
     """Raise FailedRun for a run that recorded nothing to analyse."""
     if manifest.status == "failed":
@@ -176,12 +183,7 @@ class _Files:
         for one in declared:
             if (table := self.samples(one, ("utc_ns",))) is not None:
                 of_files.setdefault(one.cc, []).append(table)
-        return {
-            cc: some[0]
-            if len(some) == 1
-            else pd.concat(some).sort_values("utc_ns", kind="stable", ignore_index=True)
-            for cc, some in of_files.items()
-        }
+        return {cc: in_order_of_time(some) for cc, some in of_files.items()}
 
     def sockets(self, declared: SocketSamples) -> Sockets | None:
         if declared.source != "netlink":

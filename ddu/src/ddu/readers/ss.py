@@ -195,11 +195,15 @@ Reader = Callable[[str], list[tuple[str, object]]]
 
 
 def _fields() -> dict[str, Reader]:
-    def plain(name: str) -> Reader:
-        return lambda value: [(name, float(value))]
+    def plain(name: str, factor: float = 1.0) -> Reader:
+        return lambda value: [(name, float(value) * factor)]
 
-    def milliseconds(name: str) -> Reader:
-        return lambda value: [(name, float(value) * 1e3)]
+    def pair(separator: str, first: str, second: str, factor: float = 1.0) -> Reader:
+        def read(value: str) -> list[tuple[str, object]]:
+            one, other = value.split(separator)
+            return [(first, float(one) * factor), (second, float(other) * factor)]
+
+        return read
 
     def duration(name: str) -> Reader:
         def read(value: str) -> list[tuple[str, object]]:
@@ -209,18 +213,6 @@ def _fields() -> dict[str, Reader]:
             return [(name, float(match[1]) * _SECONDS[match[2]])]
 
         return read
-
-    def rtt(value: str) -> list[tuple[str, object]]:
-        mean, deviation = value.split("/")
-        return [("rtt_us", float(mean) * 1e3), ("rttvar_us", float(deviation) * 1e3)]
-
-    def retransmissions(value: str) -> list[tuple[str, object]]:
-        now, total = value.split("/")
-        return [("retrans_packets", float(now)), ("total_retrans_count", float(total))]
-
-    def window_scales(value: str) -> list[tuple[str, object]]:
-        send, receive = value.split(",")
-        return [("snd_wscale", float(send)), ("rcv_wscale", float(receive))]
 
     def bbr(value: str) -> list[tuple[str, object]]:
         match = dict(part.split(":", 1) for part in value.strip("()").split(","))
@@ -235,9 +227,14 @@ def _fields() -> dict[str, Reader]:
         return read
 
     fields: dict[str, Reader] = {word: plain(name) for word, name in _PLAIN.items()}
-    fields |= {word: milliseconds(name) for word, name in _MILLISECONDS.items()}
+    fields |= {word: plain(name, 1e3) for word, name in _MILLISECONDS.items()}
     fields |= {word: duration(name) for word, name in _TIMES.items()}
-    return fields | {"rtt": rtt, "retrans": retransmissions, "wscale": window_scales, "bbr": bbr}
+    return fields | {
+        "rtt": pair("/", "rtt_us", "rttvar_us", 1e3),
+        "retrans": pair("/", "retrans_packets", "total_retrans_count"),
+        "wscale": pair(",", "snd_wscale", "rcv_wscale"),
+        "bbr": bbr,
+    }
 
 
 _FIELDS = _fields()

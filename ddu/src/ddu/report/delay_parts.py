@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ddu.report.figure import Figure, Plot, Series
+from ddu.report.figure import Figure, Plot, Series, under_each_other
 from ddu.report.palette import INK
 from ddu.schema.arrays import Float
 
@@ -40,10 +40,7 @@ def delay_parts(aligned: pd.DataFrame) -> Figure:
             ack = _stacked(rows, "delay_ack_", [])
             note = "· parts of the one-way delay (ms)"
             plots.append(Plot(ack, title=f"{label}: ACK's way", note=note, y_from_zero=True))
-    plots = [plot for plot in plots if plot.series]
-    last = "time since the first payload packet (s)"
-    plots[-1:] = [Plot(**{**vars(plot), "x_label": last}) for plot in plots[-1:]]
-    return Figure(plots, 1, 220, shared_x=True)
+    return under_each_other([plot for plot in plots if plot.series], 220)
 
 
 def _stacked(rows: pd.DataFrame, prefix: str, more: Sequence[str]) -> list[Series]:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from ddu.schema.arrays import Float
+
+RUN_TIME = "time since the first payload packet (s)"
+"""The axis of a run's time."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,12 @@ class Figure:
     @property
     def legend(self) -> list[Series]:
         return [each for plot in self.plots for each in plot.series if each.in_legend]
+
+
+def under_each_other(plots: Sequence[Plot], row_px: int, bins: str = "") -> Figure:
+    """Return the plots under each other, on one axis of time, which the last one names."""
+    last = [replace(plot, x_label=RUN_TIME) for plot in plots[-1:]]
+    return Figure([*plots[:-1], *last], 1, row_px, shared_x=True, bins=bins)
 
 
 class Area(NamedTuple):

@@ -13,12 +13,12 @@ import pandas as pd
 
 from ddu.metrics.capacity import ues_with_data
 from ddu.report.delay_parts import delay_parts
-from ddu.report.figure import Figure, Mark, Plot, Series
+from ddu.report.figure import RUN_TIME, Figure, Mark, Plot, Series, under_each_other
 from ddu.report.mobility import bands_of, event_marks, unnamed
 from ddu.report.palette import DASHES, INK, MUTED, RADIO, colours_of_flows, sequence
 from ddu.report.series import distribution, thinned
 from ddu.report.wider_bins import DRAWN_MS, factors, in_wider_bins
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Float, floats_of
 from ddu.schema.columns import Column, Panel
 from ddu.statistics import of_repeats
 from ddu.tables.columns import column, columns_of
@@ -110,9 +110,7 @@ def _timeline(
         )
         for index, (known, panel) in enumerate(chosen)
     ]  # fmt: skip
-    last = "time since the first payload packet (s)"
-    plots[-1:] = [replace(plot, x_label=last) for plot in plots[-1:]]
-    return Figure(plots, 1, 120, shared_x=True, bins=f"{own_ms * factor:g} ms")
+    return under_each_other(plots, 120, bins=f"{own_ms * factor:g} ms")
 
 
 def _bin_ms(aligned: pd.DataFrame) -> float:
@@ -144,7 +142,7 @@ def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
     sinr = "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"
     plots: list[Plot] = []
     for name, label in (("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")):
-        values = _known(mac, name)
+        values = known_values(mac, name)
         if len(values) and values.min() < values.max():
             line = Series(*distribution(values), RADIO, label)
             plots.append(Plot([line], label, "" if plots else "share of intervals"))
@@ -166,7 +164,7 @@ def channel_paths(aligned: pd.DataFrame) -> Figure:
         for index, name in enumerate(names)
         if first[name].notna().any()
     ]
-    plots = [Plot(lines, "time since the first payload packet (s)", "power (dB)")] if lines else []
+    plots = [Plot(lines, RUN_TIME, "power (dB)")] if lines else []
     return Figure(plots, 1, 280)
 
 
@@ -275,10 +273,11 @@ def _values(rows: pd.DataFrame, name: str) -> Float:
     return rows[name].to_numpy(dtype="float64", na_value=np.nan) * known.units.scale
 
 
-def _known(table: pd.DataFrame | None, name: str) -> Float:
-    if table is None or name not in table:
+def known_values(table: pd.DataFrame | None, name: str) -> Float:
+    """Return the values of a column that are known: none, if there is no table or column."""
+    if table is None:
         return np.zeros(0)
-    values: Float = table[name].to_numpy(dtype="float64", na_value=np.nan)
+    values = floats_of(table, name)
     return values[~np.isnan(values)]
 
 
@@ -286,5 +285,4 @@ def _half_width(values: Float) -> float:
     """Return half of the mean's 95 % interval, from 20 batch means: neighbours are not
     independent. NaN for a single value."""
     batches = [float(batch.mean()) for batch in np.array_split(values, 20) if len(batch)]
-    interval = of_repeats(batches)
-    return float("nan") if interval.high is None else interval.high - interval.mean
+    return of_repeats(batches).reach

@@ -38,10 +38,7 @@ def write_report(
         is_kept = tables["aligned"]["flow"].isin([flow["id"] for flow in flows])
         tables = tables | {"aligned": tables["aligned"][is_kept]}
     drawings = figures(tables, summary["flows"][0]["direction"], marks_of(summary))
-    images = {name: svg.rendered(figure) for name, figure in drawings.items()}
-    (results / "figures").mkdir()
-    for name, image in images.items():
-        (results / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
+    images = svg.write(drawings, results)
     software = of_the_run(summary["software"])
     page = templates_of(_TEMPLATES).get_template(_PAGE).render(
         summary=summary,

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
@@ -53,6 +54,15 @@ class _Scale:
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def write(figures: Mapping[str, Figure], results: Path) -> dict[str, str]:
+    """Write figures/ into the folder; return the documents by the figures' names."""
+    images = {name: rendered(figure) for name, figure in figures.items()}
+    (results / "figures").mkdir()
+    for name, image in images.items():
+        (results / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
+    return images
 
 
 def rendered(figure: Figure) -> str:

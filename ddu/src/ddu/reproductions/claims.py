@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, invalid, refusal
+from ddu.console.problems import InvalidValue, Problem, RefusedError, invalid, refusal
 from ddu.console.suggestions import unknown
-from ddu.console.validation import invalid_values
+from ddu.console.validation import refused_file, words
 from ddu.metrics.catalogue import is_open, numbers
 from ddu.tables.columns import column, written_names
 
@@ -43,9 +43,7 @@ class Column(_Value):
     @classmethod
     def _is_one(cls, name: str) -> str:
         if column(name) is None:
-            raise InvalidValue(
-                unknown("column", name, written_names("aligned"), "see `ddu schema aligned`")
-            )
+            raise InvalidValue(unknown("column", name, written_names(), "see `ddu schema aligned`"))
         return name
 
     @property
@@ -93,10 +91,7 @@ class Check(_Value):
     def _labels(cls, written: Any) -> Any:
         if not isinstance(written, dict):
             return written
-        return {
-            str(factor): [_word(one) for one in (labels if isinstance(labels, list) else [labels])]
-            for factor, labels in written.items()
-        }
+        return {str(factor): words(labels) for factor, labels in written.items()}
 
     @field_validator("metric")
     @classmethod
@@ -226,13 +221,6 @@ class Paper(_Value):
     campaigns: dict[str, OfCampaign]
 
 
-def _word(value: object) -> str:
-    """Return a label as text; YAML reads on and off as booleans."""
-    return (
-        {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-    )
-
-
 def read_papers(folder: Path) -> list[Paper]:
     """Return the papers of all files in `folder`. Raises RefusedError with every mistake."""
     files = sorted(folder.glob("*.yaml"))
@@ -260,10 +248,7 @@ def _read(file: Path) -> Paper:
     try:
         return Paper.model_validate({"name": file.stem, **content})
     except ValidationError as error:
-        problems = invalid_values(error, Paper)
-        raise RefusedError(
-            one.at(Where(str(file), key=one.where.key)) for one in problems
-        ) from None
+        raise refused_file(error, Paper, file) from None
 
 
 def checks_of(papers: list[Paper]) -> Iterator[tuple[str, Claim, Check]]:

@@ -115,6 +115,6 @@ class Measured:
     def _asked(self) -> dict[tuple[str, tuple[str, ...]], npt.NDArray[np.bool_]]:
         return {}
 
-    def links(self, where: Mapping[str, object] = {}) -> list[str]:
+    def links(self, where: Mapping[str, object]) -> list[str]:
         """Return the factors beside the seed that distinguish links, where they are not fixed."""
         return [name for name in _OF_LINK if name in self.factors and name not in where]

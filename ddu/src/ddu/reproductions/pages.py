@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from ddu.campaign.figures import Figures, write_figures
 from ddu.campaign.metrics import Shown, shown
 from ddu.campaign.plan import ReportPlan
-from ddu.console.problems import RefusedError, Where, refusal
-from ddu.console.validation import invalid_values
+from ddu.console.problems import refusal
+from ddu.console.validation import refused_file
 from ddu.report.templates import bounds, number, templates_of
 from ddu.reproductions.claims import Check, Column, Labels, OfCampaign, Paper
 from ddu.reproductions.measured import Cost, Measured
@@ -124,10 +124,7 @@ def _plan(about: dict[str, Any], file: Path) -> ReportPlan:
     try:
         return ReportPlan.model_validate(about.get("report") or {})
     except ValidationError as error:
-        problems = invalid_values(error, ReportPlan)
-        raise RefusedError(
-            one.at(Where(str(file), key=f"report.{one.where.key}")) for one in problems
-        ) from None
+        raise refused_file(error, ReportPlan, file, within="report") from None
 
 
 def _no_table(run: str, _: tuple[str, ...]) -> pd.DataFrame:

@@ -62,11 +62,6 @@ def record_campaign(url: str, path: Path) -> Recorded:
             "VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
             "directory = excluded.directory, planned_count = excluded.planned_count, "
             "definition = excluded.definition, updated = clock_timestamp()",
-            [
-                name,
-                str(path.absolute()),
-                planned,
-                definition,
-            ],
+            [name, str(path.absolute()), planned, definition],
         )
     return Recorded(name, planned)

@@ -94,13 +94,16 @@ def insert_run(connection: Connection, experiment: dict[str, Any], row: dict[str
     statement = sql.SQL(
         "INSERT INTO testbed.run (experiment_id, {}) VALUES "
         "((SELECT experiment_id FROM testbed.experiment WHERE digest = %s), {}) RETURNING run_id"
-    ).format(
-        sql.SQL(", ").join(map(sql.Identifier, row)),
-        sql.SQL(", ").join(sql.Placeholder() * len(row)),
-    )
+    ).format(*_listed(row))
     inserted = connection.execute(statement, [digest, *row.values()]).fetchone()
     assert inserted is not None
     return int(inserted[0])
+
+
+def _listed(row: dict[str, Any]) -> tuple[sql.Composed, sql.Composed]:
+    """Return the names of the columns, and a placeholder for each."""
+    comma = sql.SQL(", ")
+    return comma.join(map(sql.Identifier, row)), comma.join(sql.Placeholder() * len(row))
 
 
 def _insert(connection: Connection, contents: Contents) -> int:
@@ -108,8 +111,7 @@ def _insert(connection: Connection, contents: Contents) -> int:
     run_id = insert_run(connection, contents.experiment, row)
     for flow in contents.flows:
         statement = sql.SQL("INSERT INTO testbed.flow (run_id, {}) VALUES (%s, {})").format(
-            sql.SQL(", ").join(map(sql.Identifier, flow)),
-            sql.SQL(", ").join(sql.Placeholder() * len(flow)),
+            *_listed(flow)
         )
         connection.execute(statement, [run_id, *flow.values()])
     for part, ratio in contents.parts.items():

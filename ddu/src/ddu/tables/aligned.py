@@ -25,7 +25,7 @@ def aligned_table(
     transport: pd.DataFrame,
     mac: pd.DataFrame | None,
     bins: Bins,
-    delays: pd.DataFrame | None = None,
+    delays: pd.DataFrame | None,
 ) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Return the transport table with the columns of socket, congestion control, MAC and link, and
     the columns that each of the logs in `run.tables` gave. `delays`: packets with explained delays.

@@ -17,19 +17,8 @@ if TYPE_CHECKING:
 
 TABLES = {
     "aligned": (
-        *(
-            "time",
-            "flow",
-            "captures",
-            "sockets_on_bins",
-            "quic_on_bins",
-            "delays",
-            "mac",
-            "phone",
-            "link",
-            "channel",
-            "derived",
-        ),
+        "time", "flow", "captures", "sockets_on_bins", "quic_on_bins", "delays", "mac", "phone",
+        "link", "channel", "derived",
     ),
     "transport": ("time", "flow", "captures"),
     "mac": ("time", "mac", "phone"),
@@ -49,7 +38,7 @@ TABLES = {
     "oai_ue": ("time", "log", "ue_log", "mac"),
     "oai_o1": ("time", "log", "o1"),
     "mac_pdus": ("time", "mac_pdus"),
-}
+}  # fmt: skip
 """The parts of columns.yaml, and the kinds of metrics, that each table consists of."""
 
 _STAGES: dict[str, Stage] = {
@@ -87,9 +76,9 @@ def column(name: str, table: str = "aligned") -> Column | None:
     return None
 
 
-def written_names(table: str) -> list[str]:
-    """Return the names of the table's columns with both directions written out."""
-    names = (each.name for each in columns_of(table))
+def written_names() -> list[str]:
+    """Return the names of the aligned table's columns with both directions written out."""
+    names = (each.name for each in columns_of("aligned"))
     directions = ("dl", "ul")
     return list(dict.fromkeys(n.replace("{direction}", d) for n in names for d in directions))
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.mobility import COUNTED
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Float, floats_of
 
 KINDS = ("handover_complete", "reestablished")
 _AROUND_S = 1.0
@@ -91,19 +91,20 @@ def _effect(
     begin, end = place(begin_ns), place(end_ns)
     before, during = slice(place(begin_ns - around_ns), begin), slice(begin, end + 1)
     after = slice(end + 1, place(min(end_ns + around_ns, until_ns)))
-    throughput, rtt = _column(aligned, "tcp_throughput_bps"), _column(aligned, "tcp_rtt_ms")
+    throughput, rtt = floats_of(aligned, "tcp_throughput_bps"), floats_of(aligned, "tcp_rtt_ms")
     counted = slice(begin, after.stop)
+    usual_bps = _of_known(throughput[before], np.mean)
     return {
-        "throughput_before_bps": _mean(throughput[before]),
-        "throughput_during_bps": _mean(throughput[during]),
-        "throughput_after_bps": _mean(throughput[after]),
-        "rtt_before_ms": _mean(rtt[before]),
-        "rtt_during_ms": _highest(rtt[counted]),
-        "rtt_after_ms": _mean(rtt[after]),
+        "throughput_before_bps": usual_bps,
+        "throughput_during_bps": _of_known(throughput[during], np.mean),
+        "throughput_after_bps": _of_known(throughput[after], np.mean),
+        "rtt_before_ms": _of_known(rtt[before], np.mean),
+        "rtt_during_ms": _of_known(rtt[counted], np.max),
+        "rtt_after_ms": _of_known(rtt[after], np.mean),
         "recovery_ms": _recovery_ms(
-            throughput[end : place(until_ns)], _mean(throughput[before]), bins, end_ns, end
+            throughput[end : place(until_ns)], usual_bps, bins, end_ns, end
         ),
-        **{name: _sum(_column(aligned, f"tcp_{name}")[counted]) for name in COUNTED},
+        **{name: _of_known(floats_of(aligned, f"tcp_{name}")[counted], np.sum) for name in COUNTED},
     }
 
 
@@ -123,22 +124,7 @@ def _recovery_ms(
     return max(begins_ns - end_ns, 0) / 1e6
 
 
-def _column(aligned: pd.DataFrame, name: str) -> Float:
-    if name not in aligned:
-        return np.full(len(aligned), np.nan)
-    return aligned[name].to_numpy(dtype="float64", na_value=np.nan)
-
-
-def _mean(values: Float) -> float | None:
+def _of_known(values: Float, number: Callable[[Float], Any]) -> float | None:
+    """Return a number of the values that are known; None without any."""
     known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
-
-
-def _highest(values: Float) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else None
-
-
-def _sum(values: Float) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.sum()) if len(known) else None
+    return float(number(known)) if len(known) else None

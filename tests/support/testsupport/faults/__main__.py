@@ -30,6 +30,7 @@ from typing import NoReturn, TypeVar
 
 import ccu
 import ddu
+from testsupport.example_package import installed
 from testsupport.faults import replayed_testbed
 from testsupport.faults.calls import KILL, POWER, Fault, Kind, Shared
 from testsupport.faults.inject import Injected, Injector
@@ -111,10 +112,7 @@ def _start_with_shim(folder: Path) -> NoReturn:
     shim, state = folder / "shim.so", folder / "state"
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", shim, _SHIM, "-ldl"], check=True)
     Shared.make(state)
-    info = folder / "replayed-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: replayed\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[ccu.testbeds]\n{replayed_testbed.ENTRY_POINT}\n")
+    installed(folder, "replayed", "ccu.testbeds", replayed_testbed.ENTRY_POINT)
     environment = {
         "FAULTS_STATE": str(state),
         "LD_PRELOAD": str(shim),

@@ -59,7 +59,7 @@ def command(words: list[str], folder: Path, before: Callable[[], None]) -> Ended
             return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
         return 0
 
-    code = _forked(become)
+    code = _end(_begin(become))
     return Ended(code, output.read_text(errors="replace"))
 
 
@@ -96,10 +96,6 @@ def _stay_cheap(folder: Path) -> None:
     forking.fork_children()
     resources.FOLDER = folder / ".records"
     resources.FOLDER.mkdir(exist_ok=True)
-
-
-def _forked(work: Callable[[], int]) -> int:
-    return _end(_begin(work))
 
 
 def _begin(work: Callable[[], int]) -> int:

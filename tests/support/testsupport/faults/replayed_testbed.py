@@ -8,8 +8,9 @@ from typing import Literal
 
 from ccu.spec.experiment import Experiment
 from ccu.spec.testbed import TestbedOptions
-from ccu.testbeds import SHARED_CLOCK, Driver, Outcome, Site, WholeRun
+from ccu.testbeds import Outcome, Site, WholeRun
 from ccu.traffic.flow import Flow
+from testsupport.nap_testbed import NapDriver, ended
 from testsupport.synthetic_run import steady
 
 ENTRY_POINT = "replayed = testsupport.faults.replayed_testbed:REPLAYED"
@@ -21,15 +22,11 @@ class ReplayedOptions(TestbedOptions):
     name: Literal["replayed"] = "replayed"
 
 
-class ReplayedDriver(Driver):
+class ReplayedDriver(NapDriver):
     """A testbed without hosts."""
 
     summary = "replays packets, for tests"
     options = ReplayedOptions
-    needs = ()
-    needs_root = False
-    own_kernel = True
-    undisturbed = True
 
     def whole_run(self) -> WholeRun:
         return _replay
@@ -43,19 +40,7 @@ def _replay(site: Site, flows: Sequence[Flow]) -> Outcome:
     packets.sender.write(site.raw / "sender.pcap")
     packets.receiver.write(site.raw / "receiver.pcap")
     recorded = packets.manifest()
-    for flow in flows:
-        flow.cc_read_back = flow.cc
-        flow.counted_bytes = 1
-    return Outcome(
-        records={
-            "flows": recorded["flows"],
-            "captures": recorded["captures"],
-            "hosts": recorded["hosts"],
-            "time": {"clock": "CLOCK_REALTIME", **SHARED_CLOCK},
-        },
-        summary={"verdict": "valid", "verdict_reasons": []},
-        delivered_bytes=lambda _: None,
-    )
+    return ended(flows, {name: recorded[name] for name in ("flows", "captures", "hosts")})
 
 
 REPLAYED = ReplayedDriver()

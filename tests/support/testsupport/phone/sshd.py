@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testsupport.phone.ports import free_port
+from testsupport.ports import free_port
 
 
 @contextmanager

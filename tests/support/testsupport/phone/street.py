@@ -18,7 +18,7 @@ from ccu.host import processes, resources
 from ccu.host.namespace import Namespace, inside
 from ccu.host.processes import StartedProcess
 from testsupport.phone.adbd import Adbd
-from testsupport.phone.ports import free_port
+from testsupport.ports import free_port
 from testsupport.prepared import Started
 
 BIN = Path(sys.executable).parent

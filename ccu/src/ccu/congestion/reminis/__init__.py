@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion.catalogue import trace_file
-from ccu.congestion.provider import (
-    Control,
-    InVirtualTime,
-    NewParameters,
-    Provider,
-    VirtualReport,
-)
+from ccu.congestion.provider import Control, InVirtualTime, NewParameters, Provider, VirtualReport
 from ccu.congestion.reminis import implementation, parameters, session
 from ccu.host.setup import Setup
 from ccu.spec.experiment import Experiment

@@ -13,7 +13,7 @@ import socket
 
 _ALLOW = 0x7FFF_0000
 _REFUSE = 0x0005_0000  # | the error's number
-_NOT_EQUAL, _MASKED_EQUAL, _GREATER = 1, 7, 6  # enum scmp_compare
+_MASKED_EQUAL, _GREATER = 7, 6  # enum scmp_compare
 _WORD = 0xFFFF_FFFF  # Of arguments that are int, the kernel takes no more.
 _NAMESPACES = 0x7E02_0000  # CLONE_NEW…, linux/sched.h
 _INSERT_INPUT = 0x5412  # TIOCSTI, asm-generic/ioctls.h: types into the terminal

@@ -18,8 +18,7 @@ from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import (
     ImportedScenario,
     ImportOptions,
-    last_step_s,
-    not_too_long,
+    covered_s,
     radio_series,
 )
 from ddu.console.problems import refusal
@@ -44,7 +43,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     t_s = np.array(list(samples)) - next(iter(samples))
     rsrp_dbm, sinr_db = (np.array(column) for column in zip(*samples.values(), strict=True))
     return ImportedScenario(
-        duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
+        duration_s=covered_s(file, t_s),
         summary=f"Measurements of a phone: {file.name}, {len(samples)} samples.",
         sources=[f"RSRP and SINR: dumpsys telephony.registry of a phone, {file.name}."],
         **radio_series(file, options, t_s, rsrp_dbm, sinr_db),

@@ -84,7 +84,6 @@ def read(
     types: Mapping[str, pa.DataType],
     *,
     column_names: Sequence[str] | None = None,
-    delimiter: str = ",",
     skip_lines: int = 0,
     stamps: Sequence[str] = (),
     text: bytes | None = None,
@@ -101,7 +100,6 @@ def read(
         null_values=_MISSING,
         timestamp_parsers=list(stamps),
     )
-    parse = pc.ParseOptions(delimiter=delimiter)
 
     def load(threads: bool) -> pa.Table:
         options = pc.ReadOptions(
@@ -109,7 +107,7 @@ def read(
             column_names=list(column_names) if column_names else None,
             skip_rows=skip_lines,
         )
-        return pc.read_csv(io.BytesIO(text) if text else file, options, parse, convert)
+        return pc.read_csv(io.BytesIO(text) if text else file, options, convert_options=convert)
 
     try:
         table = load(threads=True)

@@ -103,9 +103,11 @@ def rate_series(
     return {"body": {"capacity": {"dl": dl, "ul": ul}}, "columns": files}
 
 
-def last_step_s(t_s: np.ndarray) -> float:
-    """Return the duration of the last sample: that of most samples."""
-    return float(np.median(np.diff(t_s))) if len(t_s) > 1 else 1.0
+def covered_s(file: Path, t_s: np.ndarray) -> float:
+    """Return what samples from 0 s on cover, if a scenario can be so long: the last one lasts as
+    long as most do. Raises RefusedError."""
+    last_s = float(np.median(np.diff(t_s))) if len(t_s) > 1 else 1.0
+    return not_too_long(file, float(t_s[-1]) + last_s)
 
 
 def not_too_long(file: Path, duration_s: float) -> float:

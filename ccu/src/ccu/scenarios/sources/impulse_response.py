@@ -14,8 +14,7 @@ from ccu.scenarios.sources.imported_scenario import (
     POWER_DBM,
     ImportedScenario,
     ImportOptions,
-    last_step_s,
-    not_too_long,
+    covered_s,
 )
 from ddu.console.problems import refusal
 
@@ -64,7 +63,7 @@ def scenario(
         "fading": {"tap_series": {"file": f"{options.name}.csv"}},
     }
     return ImportedScenario(
-        duration_s=not_too_long(file, float(response.t_s[-1]) + last_step_s(response.t_s)),
+        duration_s=covered_s(file, response.t_s),
         summary=f"{count} taps over time, from {file.name}.",
         sources=[f"{origin} Path loss: their mean power."],
         body={"radio": radio},

@@ -8,7 +8,7 @@ nrStatus, nr_ssRsrp (dBm), nr_ssSinr (dB). Its authors call the last two unrelia
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -47,24 +47,18 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     t_s = csv_table.numbers(file, columns["seq_num"], "seq_num", 2)[rows]
     _rising_in_run(file, t_s, rows)
     t_s = t_s - t_s[0]
-    about = _About(
-        not_too_long(file, float(t_s[-1]) + 1),
-        f"Lumos5G v1.0 (Narayanan et al., IMC 2020, CC BY 4.0), {file.name}, run {run}.",
-    )
+    duration_s = not_too_long(file, float(t_s[-1]) + 1)
+    source = f"Lumos5G v1.0 (Narayanan et al., IMC 2020, CC BY 4.0), {file.name}, run {run}."
     if options.kind == "radio":
-        return _radio(file, options, columns, rows, t_s, about)
+        radio = _radio(file, options, columns, rows, t_s)
+        return ImportedScenario(duration_s=duration_s, sources=[source], **radio)
     mbps = csv_table.numbers(file, columns["Throughput"], "Throughput", 2)[rows]
     return ImportedScenario(
-        duration_s=about.duration_s,
+        duration_s=duration_s,
         summary=f"Lumos5G run {run}: {mbps.mean():.0f} Mbit/s on average.",
-        sources=[about.source, "Uplink: not measured; chosen, the downlink's highest rate."],
+        sources=[source, "Uplink: not measured; chosen, the downlink's highest rate."],
         **rate_series(options, t_s, mbps, None),
     )
-
-
-class _About(NamedTuple):
-    duration_s: float
-    source: str
 
 
 def _radio(
@@ -73,19 +67,17 @@ def _radio(
     columns: dict[str, pa.ChunkedArray],
     rows: np.ndarray,
     t_s: np.ndarray,
-    about: _About,
-) -> ImportedScenario:
+) -> dict[str, Any]:
     rsrp_dbm = columns["nr_ssRsrp"].to_numpy(zero_copy_only=False)[rows]
     sinr_db = columns["nr_ssSinr"].to_numpy(zero_copy_only=False)[rows]
     measured = np.isfinite(rsrp_dbm) & np.isfinite(sinr_db) & (rsrp_dbm < 0)
     if not measured.any():
         raise refusal("no 5G was measured in that run", "give another --run", file=file)
-    return ImportedScenario(
-        duration_s=about.duration_s,
-        summary=f"Lumos5G: 5G's RSRP and SINR, measured in {measured.mean():.0%} of the seconds.",
-        sources=[about.source],
+    share = f"{measured.mean():.0%}"
+    return {
+        "summary": f"Lumos5G: 5G's RSRP and SINR, measured in {share} of the seconds.",
         **radio_series(file, options, t_s[measured], rsrp_dbm[measured], sinr_db[measured]),
-    )
+    }
 
 
 def _rising_in_run(file: Path, t_s: np.ndarray, rows: np.ndarray) -> None:

@@ -19,8 +19,7 @@ from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import (
     ImportedScenario,
     ImportOptions,
-    last_step_s,
-    not_too_long,
+    covered_s,
     radio_series,
     rate_series,
 )
@@ -135,7 +134,7 @@ def _capacity(file: Path, options: ImportOptions, columns: _Columns) -> Imported
 
 def _about(file: Path, t_s: np.ndarray, names: str) -> dict[str, Any]:
     return {
-        "duration_s": not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
+        "duration_s": covered_s(file, t_s),
         "sources": [f"Columns {names} of {file.name}."],
     }
 

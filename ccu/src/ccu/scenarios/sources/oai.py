@@ -17,8 +17,7 @@ from ccu.scenarios.sources import csv_table, efficiency
 from ccu.scenarios.sources.imported_scenario import (
     ImportedScenario,
     ImportOptions,
-    last_step_s,
-    not_too_long,
+    covered_s,
     radio_series,
 )
 from ddu.console.problems import RefusedError, refusal
@@ -39,7 +38,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     """Return RSRP and SINR as radio; SINR that was not measured is estimated by CQI or MCS."""
     samples = _of_run(file) if file.is_dir() else _of_log(file)
     return ImportedScenario(
-        duration_s=not_too_long(file, float(samples.t_s[-1]) + last_step_s(samples.t_s)),
+        duration_s=covered_s(file, samples.t_s),
         summary=f"The radio of {file.name}: {len(samples.t_s)} samples.",
         sources=[f"RSRP: {file.name}, its first UE. SINR: {samples.how}."],
         **radio_series(file, options, samples.t_s, samples.rsrp_dbm, samples.sinr_db),

@@ -14,8 +14,7 @@ from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import (
     ImportedScenario,
     ImportOptions,
-    last_step_s,
-    not_too_long,
+    covered_s,
     rate_series,
 )
 from ddu.console.problems import refusal
@@ -43,7 +42,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     else:
         sources.append("Uplink: chosen, the downlink's highest rate.")
     return ImportedScenario(
-        duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
+        duration_s=covered_s(file, t_s),
         summary=f"Measured rates of {file.name}: {dl_mbps.mean():.1f} Mbit/s on average.",
         sources=sources,
         **rate_series(options, t_s, dl_mbps, ul_mbps),

@@ -18,8 +18,7 @@ from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import (
     ImportedScenario,
     ImportOptions,
-    last_step_s,
-    not_too_long,
+    covered_s,
     radio_series,
     rate_series,
 )
@@ -77,7 +76,7 @@ def _capacity(
 
 def _about(file: Path, t_s: np.ndarray) -> dict[str, Any]:
     return {
-        "duration_s": not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
+        "duration_s": covered_s(file, t_s),
         "sources": [
             f"UCC's 5G dataset (Raca et al., MMSys 2020), {file.name}: rows of one second averaged."
         ],

@@ -13,13 +13,11 @@ WIDTHS_PRB = (24, 51, 106, 162, 273)
 """10 (as Hercules has it), 20, 40, 60 and 100 MHz; TS 38.101-1 table 5.3.2-1 has 24 for 10 MHz."""
 
 _SSB_PRB = 20
-# TS 38.104 table 5.4.3.1-1, N from 0: 3000 MHz + N · 1.44 MHz.
-_SYNC_START_HZ, _SYNC_STEP_HZ = 3_000_000_000, 1_440_000
 # TS 38.104 table 5.4.2.1-1, 3 to 24.25 GHz: 3000 MHz + 15 kHz · (N_REF - 600000).
 _ARFCN_START, _ARFCN_STEP_HZ = 600_000, 15_000
 # TS 38.213 table 13-4: index 2 is 24 PRB from 2 below the SSB, index 11 is 48 PRB from 14 below it.
-_CORESET_ZERO = {24: (2, 24, 2)}
-_CORESET_ZERO_ELSE = (11, 48, 14)
+_CORESET_ZERO = {24: 2}
+_CORESET_ZERO_ELSE = 11
 # The SSB of 24 PRB and of 106 PRB in OpenAirInterface's own files.
 _SSB_HZ = {24: 3_604_800_000}
 _SSB_HZ_ELSE = 3_319_680_000
@@ -94,7 +92,7 @@ def carrier(prb: int) -> Carrier:
         )
     ssb_prb = (prb - _SSB_PRB) // 2
     ssb_hz = _SSB_HZ.get(prb, _SSB_HZ_ELSE)
-    made = Carrier(prb, ssb_hz, ssb_prb, _CORESET_ZERO.get(prb, _CORESET_ZERO_ELSE)[0])
+    made = Carrier(prb, ssb_hz, ssb_prb, _CORESET_ZERO.get(prb, _CORESET_ZERO_ELSE))
     if made.point_a_hz < _BAND_78_HZ[0]:
         made = Carrier(prb, _SSB_HZ_WIDE, ssb_prb, made.coreset_zero)
     return made

@@ -7,8 +7,9 @@ The gNB prints `Frame.Slot F.S` every 128 frames of 10 ms; frames count modulo 1
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
 from pathlib import Path
+
+from ccu.testbeds.oai.stamp import utc_ns_of
 
 FRAME_S = 0.01
 _FRAMES = 1024
@@ -38,12 +39,5 @@ class FrameClock:
             # More than one period between two lines cannot be detected: 10 s without output.
             step = (frame - (before or 0)) % _FRAMES
             self._frames = frame if before is None else before + step
-            newest = self._frames * FRAME_S, _utc_ns(match[1])
+            newest = self._frames * FRAME_S, utc_ns_of(match[1])
         return newest
-
-
-def _utc_ns(stamp: str) -> int:
-    """Return the UTC ns of an RFC 3339 timestamp with nanoseconds, in UTC."""
-    whole, _, fraction = stamp.rstrip("Z").partition(".")
-    seconds = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc).timestamp()
-    return round(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9] or 0)

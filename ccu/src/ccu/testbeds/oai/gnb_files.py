@@ -8,12 +8,12 @@ docs/run-directory.md defines the format of the result.
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ccu.spec.experiment import Direction
+from ccu.testbeds.oai.background import Background
 
 NAMES = ("nrMAC_stats.log", "nrL1_stats.log", "nrRRC_stats.log")
 _WORKING_FOLDERS = ("opt/oai-gnb", "")
@@ -37,7 +37,7 @@ def files_of(pid: int | None, name: str) -> Iterator[Path]:
     return (Path(f"/proc/{pid}/root", folder, name) for folder in _WORKING_FOLDERS)
 
 
-class GnbFiles:
+class GnbFiles(Background):
     """A thread that polls the files; `pid` returns the gNB's process.
 
     `now_ns` returns the time of a reading, UTC; readings are not kept while it is None.
@@ -49,22 +49,16 @@ class GnbFiles:
         folder: Path,
         now_ns: Callable[[], int | None] = time.time_ns,
     ) -> None:
+        super().__init__()
         self._pid = pid
         self._folder = folder
         self._now_ns = now_ns
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="gnb files", daemon=True)
         self._seen: dict[str, tuple[int, int]] = {}
         self._latest: dict[str, str] = {}
         self._counted_ns = 0  # when the gNB wrote the latest version of the MAC's file
 
-    def start(self) -> None:
-        self._thread.start()
-
     def finish(self) -> None:
-        self._stop.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._end()
 
     def _run(self) -> None:
         while not self._stop.wait(_POLL_S):

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from pathlib import Path
 from typing import IO
 
+from ccu.testbeds.oai.background import Background
 from ccu.testbeds.oai.frame_clock import FrameClock
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
@@ -84,34 +84,30 @@ class GnbQueries:
         self._statistics.close()
 
 
-class Statistics:
+class Statistics(Background):
     """The queries of `o1 stats` alone, over a USRP, where the radio keeps real time. A gNB that
     does not answer does not degrade the run; `notes` reports it."""
 
     def __init__(self, address: str, port: int, folder: Path) -> None:
+        super().__init__()
         self.notes: list[str] = []
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._folder = folder
+        self._gnb: Softmodem | None = None
         try:
             self._gnb = Softmodem(address, port)
         except TelnetFailed as error:
             self.notes.append(f"o1 stats is not available: {error}")
+
+    def _run(self) -> None:
+        if self._gnb is None:
             return
-        self._thread = threading.Thread(target=self._run, args=(folder,), daemon=True)
-
-    def start(self) -> None:
-        if self._thread:
-            self._thread.start()
-
-    def _run(self, folder: Path) -> None:
-        questions = GnbQueries(self._gnb, None, folder)
+        questions = GnbQueries(self._gnb, None, self._folder)
         while not self._stop.wait(_ASK_EVERY_S / 5):
             questions.ask_one(_ASK_EVERY_S)
         self.notes += questions.notes
         questions.close()
 
     def finish(self) -> None:
-        self._stop.set()
-        if self._thread and self._thread.ident is not None:
-            self._thread.join()
+        self._end()
+        if self._gnb is not None:
             self._gnb.close()

@@ -78,12 +78,12 @@ class LxcRuntime:
         for name in wanted:
             self._create(self._services[name])
         for name in wanted:
-            self._lxc("lxc-start", "-n", self._name(name), "-d", "-o", str(self._log(name)))
+            self._boot(name)
 
     def restart(self, service: str) -> None:
         self.stop([service])
         # The output so far is kept: the file is appended to.
-        self._lxc("lxc-start", "-n", self._name(service), "-d", "-o", str(self._log(service)))
+        self._boot(service)
 
     def pid(self, service: str) -> int | None:
         return pid_of(self._name(service))
@@ -112,19 +112,17 @@ class LxcRuntime:
         for one in stopping:
             one.wait()
 
-    def _lxc(self, program: str, *arguments: str) -> None:
+    def _boot(self, service: str) -> None:
+        name = self._name(service)
         completed = subprocess.run(
-            [program, "-P", str(FOLDER), *arguments],
+            ["lxc-start", "-P", FOLDER, "-n", name, "-d", "-o", FOLDER / name / "lxc.log"],
             capture_output=True,
             text=True,
             start_new_session=True,  # Ctrl-C is for ccu, which then removes what has been started.
         )
         if completed.returncode != 0:
             lines = completed.stderr.strip().splitlines()[-4:]
-            raise RunFailed("containers", f"{program}: " + "\n  ".join(lines))
-
-    def _log(self, service: str) -> Path:
-        return FOLDER / self._name(service) / "lxc.log"
+            raise RunFailed("containers", "lxc-start: " + "\n  ".join(lines))
 
     def _printed(self, service: str) -> Path:
         return FOLDER / self._name(service) / "printed.log"

@@ -17,8 +17,7 @@ from ddu.console.problems import refusal
 FOLDER = Path("/var/lib/ccu/lxc")
 """The folder of containers and bases; `lxc-ls -P /var/lib/ccu/lxc` lists them."""
 LAYOUTS_VARIABLE = "OAI_OCI"
-_PROGRAMS = {"lxc-create": "lxc", "skopeo": "skopeo", "umoci": "umoci", "jq": "jq"}
-PACKAGES = _PROGRAMS
+PACKAGES = {"lxc-create": "lxc", "skopeo": "skopeo", "umoci": "umoci", "jq": "jq"}
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,9 @@ def source_of(image: str) -> str:
         return f"oci:{layouts}/{name}:{tag}"
     # skopeo takes a tag or a digest, not both.
     exact = f"{folder}{slash}{name}@{digest}" if digest else image
-    return f"docker://{exact if '.' in exact.split('/')[0] else 'docker.io/' + _full(exact)}"
-
-
-def _full(image: str) -> str:
-    return image if "/" in image else f"library/{image}"
+    if "." not in exact.partition("/")[0]:  # no registry
+        exact = f"docker.io/{'' if slash else 'library/'}{exact}"
+    return f"docker://{exact}"
 
 
 def inspect(image: str) -> OciImage:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ccu.scenarios.oai_channel_model import STEP_S, Setting
+from ccu.testbeds.oai.background import Background
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.telnet import Model, Softmodem, TelnetFailed
 
@@ -73,7 +74,7 @@ class Track:
         self.set(self._original)
 
 
-class Replay:
+class Replay(Background):
     """The replay in the models of one modem. Late settings are skipped: the newest one counts.
 
     A command takes effect at some instant between its sending and its answer, which takes up to
@@ -90,26 +91,20 @@ class Replay:
         log: ChannelLog,
         tick: Callable[[float], None] = lambda _: None,
     ) -> None:
+        super().__init__()
         self._modem = modem
         self._tracks = tracks
         self._clock = clock
         self._log = log
         self._tick = tick
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="replay", daemon=True)
         self.failure: str | None = None
         self.skipped_count = 0
         self.off_ms: list[float] = []
         """The largest deviation of each setting from its due instant, in radio time."""
 
-    def start(self) -> None:
-        self._thread.start()
-
     def finish(self) -> None:
         """End the replay and restore the models. Raises TelnetFailed."""
-        self._stop.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._end()
         for track in self._tracks:
             track.restore()
 

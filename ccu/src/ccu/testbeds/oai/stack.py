@@ -41,7 +41,7 @@ _CORE_PORTS = {
 }
 _OPEN5GS_PORT = (7777, "tcp")
 RFSIM_PORT = 4043
-_CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
+_CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S = 120.0, 60.0, 60.0
 # A radio that waits for its modems takes as long as the machine makes them.
 _SLOW_ATTACH_PATIENCE_S = 240.0
 _POLL_S = 0.01

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO
 
@@ -23,20 +24,28 @@ def follow(file: Path, pid: int, out: IO[str]) -> None:
             text = log.read()
             *lines, rest = (rest + text).split("\n")
             for line in lines:
-                print(f"{_now()} {line.rstrip(chr(13))}", file=out)
+                print(f"{stamp_of(time.time_ns())} {line.rstrip(chr(13))}", file=out)
             if text:
                 out.flush()
             elif not alive:
                 if rest:
-                    print(f"{_now()} {rest}", file=out)
+                    print(f"{stamp_of(time.time_ns())} {rest}", file=out)
                 return
             else:
                 time.sleep(_POLL_S)
 
 
-def _now() -> str:
-    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+def stamp_of(utc_ns: int) -> str:
+    """Return the time as RFC 3339 has it, in UTC with nanoseconds."""
+    seconds, nanoseconds = divmod(utc_ns, 10**9)
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{nanoseconds:09d}Z"
+
+
+def utc_ns_of(stamp: str) -> int:
+    """Return the UTC ns of such a time, whose fraction may be shorter."""
+    whole, _, fraction = stamp.rstrip("Z").partition(".")
+    seconds = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc).timestamp()
+    return round(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9] or 0)
 
 
 if __name__ == "__main__":

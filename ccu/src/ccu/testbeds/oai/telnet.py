@@ -47,15 +47,14 @@ class Model:
 class Softmodem:
     """A connection to the telnet server at `address`."""
 
-    def __init__(self, address: str, port: int, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, address: str, port: int) -> None:
         self._where = f"{address}:{port}"
-        self._patience_s = patience_s
         self.answer_s = 0.0
         """The duration of an answer to a setting: an exponentially weighted moving average."""
         try:
-            self._socket = socket.create_connection((address, port), patience_s)
+            self._socket = socket.create_connection((address, port), _PATIENCE_S)
         except OSError as error:
-            raise TelnetFailed(f"telnet server {self._where}: {error.strerror or error}") from None
+            raise self._failed(error.strerror or str(error)) from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._left = b""
 
@@ -72,7 +71,7 @@ class Softmodem:
             self._socket.sendall(command.encode() + b"\n")
             return self._answer(command, ends)
         except OSError as error:
-            raise TelnetFailed(f"telnet server {self._where}: {error.strerror or error}") from None
+            raise self._failed(error.strerror or str(error)) from None
 
     def _drain(self) -> None:
         """Discard late data, which belongs to the previous command."""
@@ -84,7 +83,7 @@ class Softmodem:
             return
 
     def _answer(self, command: str, ends: re.Pattern[str] | None) -> str:
-        deadline = time.monotonic() + self._patience_s
+        deadline = time.monotonic() + _PATIENCE_S
         text = ""
         while True:
             prompted = PROMPT.search(text) is not None
@@ -94,7 +93,7 @@ class Softmodem:
             if left_s <= 0:
                 if prompted:
                     return PROMPT.sub("", text)
-                raise TelnetFailed(f"telnet server {self._where}: no answer to {command!r}")
+                raise self._failed(f"no answer to {command!r}")
             self._socket.settimeout(min(left_s, _PAUSE_S) if prompted and ends is None else left_s)
             try:
                 chunk = self._socket.recv(65536)
@@ -103,8 +102,11 @@ class Softmodem:
                     return PROMPT.sub("", text)
                 continue
             if not chunk:
-                raise TelnetFailed(f"telnet server {self._where}: closed the connection")
+                raise self._failed("closed the connection")
             text += chunk.decode(errors="replace")
+
+    def _failed(self, why: str) -> TelnetFailed:
+        return TelnetFailed(f"telnet server {self._where}: {why}")
 
     def models(self) -> list[Model]:
         """Return the current channel models."""
@@ -119,9 +121,8 @@ class Softmodem:
         match = re.search(rf"{label}: (-?[\d.]+)", answer)
         if match is None or abs(float(match[1]) - value) > 1e-3:
             reported = match[1] if match else "nothing"
-            raise TelnetFailed(
-                f"telnet server {self._where}: {parameter} of model {index} is {reported} after "
-                f"{value:g} was set"
+            raise self._failed(
+                f"{parameter} of model {index} is {reported} after {value:g} was set"
             )
 
     def radio_time(self) -> tuple[int, float]:
@@ -129,7 +130,7 @@ class Softmodem:
         # Without an argument, the server frees a buffer that it never set, and the gNB ends.
         match = _VTIME.search(self.ask("rfsimu vtime now", _VTIME))
         if match is None:
-            raise TelnetFailed(f"telnet server {self._where}: rfsimu vtime reported no time")
+            raise self._failed("rfsimu vtime reported no time")
         return int(match[1]), float(match[2])
 
     def statistics(self) -> dict[str, Any]:

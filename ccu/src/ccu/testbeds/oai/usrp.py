@@ -37,14 +37,11 @@ def parse(text: object) -> Usrp:
     if model not in ("b210", "x310") or (colon and not address):
         raise invalid(f"{text!r} is not a USRP", f"write {_EXAMPLES}")
     if not re.fullmatch(r"[A-Za-z0-9_.,=+-]*", addresses):
-        rule = f"{text!r}: an address has letters, digits and = , . - only"
-        raise invalid(rule)
+        raise invalid(f"{text!r}: an address has letters, digits and = , . - only")
     if model == "x310" and "addr=" not in address:
-        rule = f"{text!r}: an X310 needs an address"
-        raise invalid(rule, f"write {_EXAMPLES}")
+        raise invalid(f"{text!r}: an X310 needs an address", f"write {_EXAMPLES}")
     if colon and not (plus and ue_address):
-        rule = f"{text!r}: gNB and UE need a radio each"
-        raise invalid(rule, f"write {_EXAMPLES}")
+        raise invalid(f"{text!r}: gNB and UE need a radio each", f"write {_EXAMPLES}")
     return Usrp(model, address, ue_address)
 
 

@@ -63,18 +63,15 @@ def week(tag: str) -> tuple[int, int] | None:
     match = _TAG.fullmatch(tag)
     if match is None:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", tag):
-            rule = f"{tag!r} is not an image tag"
-            raise invalid(rule, f"write for example {DEFAULT}")
+            raise invalid(f"{tag!r} is not an image tag", f"write for example {DEFAULT}")
         return None
     year, number = int(match[1]), int(match[2])
     if not 1 <= number <= 53:
-        rule = f"{tag!r}: a year has no week {number}"
-        raise invalid(rule, f"write for example {DEFAULT}")
+        raise invalid(f"{tag!r}: a year has no week {number}", f"write for example {DEFAULT}")
     oldest = _TAG.fullmatch(OLDEST)
     assert oldest is not None
     if (year, number) < (int(oldest[1]), int(oldest[2])):
-        rule = f"{tag!r} is older than {OLDEST}, the oldest supported version"
-        raise invalid(rule)
+        raise invalid(f"{tag!r} is older than {OLDEST}, the oldest supported version")
     return year, number
 
 

@@ -53,9 +53,7 @@ class Adb:
         if completed.returncode and completed.stderr.startswith(("error:", "adb:")):
             what = completed.stderr.strip().splitlines()[0].removeprefix("error: ")
             raise refusal(f"{self.serial}: {what}", "plug it in again", key="testbed")
-        return ShellAnswer(
-            completed.returncode, completed.stdout.replace("\r\n", "\n"), completed.stderr.strip()
-        )
+        return ShellAnswer(completed.returncode, completed.stdout.replace("\r\n", "\n"))
 
 
 def chosen(serial: str | None) -> Adb:

@@ -25,24 +25,11 @@ class PhoneOptions(TestbedOptions):
     """The options that only the testbed phone has."""
 
     section: ClassVar[str] = "phone"
-    unsupported: ClassVar[frozenset[str]] = frozenset(
-        {"prb", "numerology", "scenario", "carrier_ghz", "ues", "duplex", "mcs_table", "rtt_ms"}
-        | {
-            "gnb_profile",
-            "radio",
-            "dl_delay_ms",
-            "loss",
-            "path",
-            "buffer",
-            "ul_buffer",
-            "aqm",
-            "ecn",
-            "mss_bytes",
-            "socket_buffer",
-            "gro",
-        }
-        | {"mac_interval_ms"}
-    )
+    unsupported: ClassVar[frozenset[str]] = frozenset({
+        "prb", "numerology", "scenario", "carrier_ghz", "ues", "duplex", "mcs_table", "rtt_ms",
+        "gnb_profile", "radio", "dl_delay_ms", "loss", "path", "buffer", "ul_buffer", "aqm", "ecn",
+        "mss_bytes", "socket_buffer", "gro", "mac_interval_ms",
+    })  # fmt: skip
     unsupported_reason: ClassVar[str] = "an operator's network cannot be configured"
     foreign_ccs: ClassVar[Mapping[str, str]] = {"ul": PHONES_OWN}
     has_places: ClassVar[bool] = True

@@ -41,12 +41,9 @@ def serve(site: Setup, flow_id: str) -> int:
     process = site.supervisor.start(
         f"phone-iperf3-{flow_id}", [*_as_nobody(), *command], stage="traffic", lasting=False
     )
-    site.supervisor.wait_for(process, partial(_listens, port), f"listening on port {port}")
+    listens = partial(listening.addresses, port)
+    site.supervisor.wait_for(process, listens, f"listening on port {port}")
     return port
-
-
-def _listens(port: int) -> bool:
-    return bool(listening.addresses(port))
 
 
 def _as_nobody() -> list[str]:

@@ -85,13 +85,9 @@ def start(site: Site, phone: Shell, interface: str | None) -> Process | None:
     file.parent.mkdir(exist_ok=True)
     process = site.supervisor.start("phone-radio", phone.command(written), stage=STAGE, output=file)
     site.supervisor.wait_for(
-        process, lambda: _has_reading(file), "reading the radio", patience_s=_PATIENCE_S
+        process, lambda: b"## net" in file.read_bytes(), "reading the radio", patience_s=_PATIENCE_S
     )
     return process
-
-
-def _has_reading(file: Path) -> bool:
-    return file.read_bytes().count(b"## net") > 0
 
 
 _NET = re.compile(r"^\s*[\w.-]+:\s*(\d+(?:\s+\d+){15})\s*$|RX bytes:(\d+).*?TX bytes:(\d+)", re.M)

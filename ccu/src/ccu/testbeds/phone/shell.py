@@ -17,7 +17,6 @@ class ShellAnswer:
 
     code: int
     text: str
-    trouble: str
 
 
 class Shell(Protocol):

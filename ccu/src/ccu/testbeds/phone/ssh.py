@@ -64,4 +64,4 @@ class Ssh:
                 f"start `sshd` in Termux, and try: ssh -p {self._port} {shlex.quote(self._host)}",
                 key="phone_ssh",
             )
-        return ShellAnswer(completed.returncode, completed.stdout, completed.stderr.strip())
+        return ShellAnswer(completed.returncode, completed.stdout)

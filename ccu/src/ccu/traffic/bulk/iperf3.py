@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ccu.host import programs
-from ccu.spec.errors import RunFailed
-from ccu.traffic import Command, End
+from ccu.traffic import Command, End, read_report
 from ccu.traffic.flow import Flow, FlowHosts
 
 PROGRAM = "iperf3"
@@ -34,13 +32,7 @@ def commands(flow: Flow, hosts: FlowHosts, sent: Sequence[str]) -> dict[End, Com
 def report(raw: Path, flow: Flow, end: End) -> dict[str, Any]:
     """Return the report of one end. Raises RunFailed if it is incomplete or reports an error."""
     name = _name(flow, end)
-    try:
-        content: dict[str, Any] = json.loads((raw / f"{name}.json").read_text())
-    except (OSError, ValueError) as error:
-        raise RunFailed("traffic", f"{name}: the report is incomplete ({error})") from None
-    if "error" in content:
-        raise RunFailed("traffic", f"{name}: {content['error']}")
-    return content
+    return read_report(raw / f"{name}.json", name)
 
 
 def _command(flow: Flow, end: End, arguments: list[str]) -> Command:

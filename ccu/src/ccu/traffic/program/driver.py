@@ -23,6 +23,7 @@ from ccu.spec.traffic import TrafficOptions
 from ccu.traffic import LISTENING_S, Command, End, TrafficDriver
 from ccu.traffic.flow import Flow, FlowHosts
 from ccu.traffic.program import timed_program
+from ddu.console.input_file import why_none
 from ddu.console.problems import invalid, refusal
 from ddu.run.integrity import sha256_of
 
@@ -74,8 +75,7 @@ class ProgramDriver(TrafficDriver):
         assert isinstance(traffic, Program)
         file = traffic.located()
         if not file.is_file():
-            what = "is a directory" if file.is_dir() else "no such file"
-            raise refusal(f"{traffic}: {what}", "name your wrapper", key="cc")
+            raise refusal(f"{traffic}: {why_none(file)}", "name your wrapper", key="cc")
         if not os.access(file, os.X_OK):
             raise refusal(f"{traffic}: is not executable", f"type: chmod +x {file}", key="cc")
         if not experiment.capture:

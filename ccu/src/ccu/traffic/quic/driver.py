@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from ccu.host.contain import Rights
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.spec.traffic import TrafficOptions
-from ccu.traffic import Command, End, TrafficDriver
+from ccu.traffic import Command, End, TrafficDriver, read_report
 from ccu.traffic.flow import Flow, FlowHosts
 from ccu.traffic.quic import policy, programs
 from ccu.traffic.quic.options import Quic
@@ -131,14 +130,7 @@ def _report_file(flow: Flow, end: End) -> str:
 
 def _report(raw: Path, flow: Flow, end: End) -> dict[str, Any]:
     """Return the report of one end. Raises RunFailed if it is incomplete or has an error."""
-    name = _report_file(flow, end)
-    try:
-        content: dict[str, Any] = json.loads((raw / name).read_text())
-    except (OSError, ValueError) as error:
-        raise RunFailed("traffic", f"flow {flow.id}: {name} is incomplete ({error})") from None
-    if "error" in content:
-        raise RunFailed("traffic", f"flow {flow.id}, {end}: {content['error']}")
-    return content
+    return read_report(raw / _report_file(flow, end), f"flow {flow.id}, {end}")
 
 
 QUIC = QuicDriver()

@@ -95,15 +95,10 @@ def path_of_quic_flow() -> str:
     return programs.require(QUIC_FLOW)
 
 
-def _quinn() -> list[str]:
-    return [path_of_quic_flow()]
-
-
-def _aioquic() -> list[str]:
-    return programs.of_module(aioquic_flow)
-
-
-_PROGRAMS: dict[Implementation, Callable[[], list[str]]] = {"quinn": _quinn, "aioquic": _aioquic}
+_PROGRAMS: dict[Implementation, Callable[[], list[str]]] = {
+    "quinn": lambda: [path_of_quic_flow()],
+    "aioquic": lambda: programs.of_module(aioquic_flow),
+}
 
 
 def _written(end: Endpoint) -> str:

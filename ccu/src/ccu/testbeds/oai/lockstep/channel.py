@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from ccu.scenarios.oai_channel_model import STEP_S, Setting
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai import configs
+from ccu.testbeds.oai.background import Background
 from ccu.testbeds.oai.configs import TELNET_PORT
 from ccu.testbeds.oai.lockstep.radio import SLOT_S, Radio
 from ccu.testbeds.oai.radio_control import DOWNLINK, UPLINK
@@ -18,17 +18,16 @@ from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
 _STEP_SLOTS = round(STEP_S / SLOT_S)
 
 
-class HeldChannel:
+class HeldChannel(Background):
     """A thread that sets the channel models of gNB and UE at the slots at which they change.
 
     Raises RunFailed.
     """
 
     def __init__(self, radio: Radio, settings: list[Setting], folder: Path) -> None:
+        super().__init__()
         self._settings = settings
         self._client = radio.connect()
-        self._thread = threading.Thread(target=self._run, name="channel", daemon=True)
-        self._ending = False
         self.failure: str | None = None
         self._modems: list[Softmodem] = []
         self._tracks: list[tuple[Track, ChannelLog]] = []
@@ -46,9 +45,6 @@ class HeldChannel:
             self.finish()
             raise RunFailed("channel control", str(error)) from None
 
-    def start(self) -> None:
-        self._thread.start()
-
     def _run(self) -> None:
         try:
             index: int | None = 0
@@ -59,7 +55,7 @@ class HeldChannel:
                     log.write(index * STEP_S, track, 0.0, 0.0, state["utc_ns"])
                 index = self._next_change(index)
         except (RunFailed, TelnetFailed, OSError) as error:  # of the log, as on a full disk
-            if not self._ending:
+            if not self._stop.is_set():
                 self.failure = str(error)
         finally:
             self._client.close()
@@ -79,10 +75,9 @@ class HeldChannel:
 
     def finish(self) -> list[str]:
         """End, and restore the models; return sentences on problems."""
-        self._ending = True
+        self._stop.set()
         self._client.close()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._end()
         problems = []
         for track, log in self._tracks:
             try:

@@ -7,25 +7,26 @@ import re
 import threading
 import time
 from bisect import bisect
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from ccu.spec.errors import RunFailed
+from ccu.testbeds.oai.background import Background
 from ccu.testbeds.oai.lockstep.radio import SLOT_S, Radio
 from ccu.testbeds.oai.radio_clock import HEADER
+from ccu.testbeds.oai.stamp import stamp_of, utc_ns_of
 
 _EVERY_S = 0.5
 _WALL_HEADER = "utc_ns,wall_utc_ns"
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 # As docker and LXC's runtime stamp the lines of a container, RFC 3339 in UTC.
-_STAMP = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{9})Z", re.MULTILINE)
+_STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", re.MULTILINE)
 
 
-class RadioTime:
+class RadioTime(Background):
     """A thread that asks the radio how far it is, and writes its pace and what wall time it was
     (docs/run-directory.md)."""
 
     def __init__(self, radio: Radio, folder: Path) -> None:
+        super().__init__()
         self._lock = threading.Lock()
         self._client = radio.connect()
         self._file = (folder / "radio-time.csv").open("w", buffering=1)
@@ -34,8 +35,6 @@ class RadioTime:
         self._wall_file.write(_WALL_HEADER + "\n")
         self._readings: list[tuple[int, int]] = []
         """(wall UTC ns, the radio's UTC ns), in order."""
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="radio time", daemon=True)
 
     def now_ns(self) -> int | None:
         """Return the hosts' time at the slot before which the radio stands; None before the first,
@@ -49,9 +48,6 @@ class RadioTime:
         with self._lock:
             state = self._client.ask("state")
         return state["utc_ns"], state["slot"] * SLOT_S
-
-    def start(self) -> None:
-        self._thread.start()
 
     def _run(self) -> None:
         before: tuple[int, float, float] | None = None
@@ -76,8 +72,7 @@ class RadioTime:
     def finish(self) -> None:
         self._stop.set()
         self._client.close()  # First: the thread waits for an answer, which may never come.
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._end()
         self._file.close()
         self._wall_file.close()
 
@@ -90,7 +85,7 @@ class RadioTime:
         if not self._readings or not log.exists():
             return
         text = log.read_text(errors="replace")
-        log.write_text(_STAMP.sub(lambda match: _stamp(self._radio_ns(_wall_ns(match))), text))
+        log.write_text(_STAMP.sub(lambda one: stamp_of(self._radio_ns(utc_ns_of(one[0]))), text))
 
     def _radio_ns(self, wall_ns: int) -> int:
         after = bisect(self._readings, (wall_ns, 0))
@@ -100,13 +95,3 @@ class RadioTime:
         (from_wall_ns, from_ns), (to_wall_ns, to_ns) = self._readings[after - 1 : after + 1]
         share = (wall_ns - from_wall_ns) / (to_wall_ns - from_wall_ns)
         return from_ns + round(share * (to_ns - from_ns))
-
-
-def _wall_ns(match: re.Match[str]) -> int:
-    whole = datetime.fromisoformat(match[1]).replace(tzinfo=timezone.utc)
-    return (whole - _EPOCH) // timedelta(seconds=1) * 10**9 + int(match[2])
-
-
-def _stamp(utc_ns: int) -> str:
-    seconds, nanoseconds = divmod(utc_ns, 10**9)
-    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"
