@@ -477,6 +477,7 @@ def test_only_one_channel_is_in_effect(
     )
     radio.Radio(site).start(plan)
     assert ("--channel" in commands[0]) is not models
+    assert ("1x1" in commands[0]) is not models
     assert (tmp_path / "link.yaml").exists() is not models
 
 
@@ -493,6 +494,7 @@ def test_energy_after_the_cyclic_prefix_is_stated() -> None:
         ({"ues": 5}, "in lockstep there are at most 4 UEs"),
         ({"ues": 2, "channel": "flat"}, "one for all UEs in lockstep"),
         ({"channel": "flat", "uplink_target_db": 20}, "one noise for both directions"),
+        ({"channel": "flat", "antennas": "2x2"}, "is set for one antenna each"),
         ({"capture_n3": True, "core": "none"}, "there is no N3 to capture"),
         ({"testbed": "usrp", "usrp": "b210"}, "a USRP keeps real time"),
     ],

@@ -36,7 +36,7 @@ PLANS = [
         (3, None),
         (1, usrp.Usrp("b210", "serial=30AD123", "serial=30AD124")),
     )
-]
+] + [Plan(VERSIONS[-1], carrier(24), gnb_antennas=2, ue_antennas=2)]
 FIELDS_FILE = Path(__file__).with_name("oai_gnb_fields.txt")
 
 
@@ -60,6 +60,8 @@ def test_a_gnb_file_has_only_known_fields_of_its_version(plan: Plan) -> None:
     known = known_fields("in every version")
     if plan.usrp is None:
         known |= known_fields("channel model")
+    if plan.gnb_antennas > 1:
+        known |= known_fields("two antennas")
     if plan.version < "2024.w15":
         known |= known_fields("before 2024.w15")
     assert set(fields(text)) <= known
@@ -199,6 +201,24 @@ def test_without_a_core_gnb_and_ue_are_alone() -> None:
         option = f"--{file.removesuffix('.raw')}-file /opt/oai-nr-ue/etc/{file}"
         assert option in configs.ue_options(plan, 1)
     assert "--noS1 --do-ra" in configs.gnb_options(plan)
+
+
+@pytest.mark.parametrize(
+    ("antennas", "gnb", "ue", "layers"),
+    [("1x1", 1, 1, None), ("1x2", 1, 2, None), ("2x1", 2, 1, "1"), ("2x2", 2, 2, "2")],
+)
+def test_antennas_and_layers_are_those_of_the_experiment(
+    antennas: str, gnb: int, ue: int, layers: str | None
+) -> None:
+    asked = {"testbed": "rfsim", "lockstep": True, "cc": "cubic", "direction": "dl", "prb": 24}
+    plan = plans.plan_of(resolve(asked | {"scenario": "rome-moderate", "antennas": antennas}))
+    written = values(configs.rendered(plan)["gnb.conf"])
+    assert (written["nb_tx"], written["nb_rx"]) == (str(gnb), str(gnb))
+    assert written.get("maxMIMO_layers") == layers
+    ports = [written.get(f"{one}_AntennaPorts{end}") for one, end in (("pdsch", "_XP"), ("pusch", ""))]
+    assert ports == [None if gnb == 1 else str(gnb)] * 2
+    of_ue = f" --ue-nb-ant-rx {ue} --ue-nb-ant-tx {ue} "
+    assert (of_ue in configs.ue_options(plan, 1)) is (ue > 1)
 
 
 def test_without_a_core_rlc_has_the_short_numbers_with_which_it_loses_nothing() -> None:

@@ -114,6 +114,7 @@ def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
         assert record["oai"].pop("lockstep") is False
         assert record["oai"].pop("channel") is None
         assert record["oai"].pop("uplink_target_db") is None
+        assert record["oai"].pop("antennas") == "1x1"
     assert record.pop("snaplen_bytes") == 128
     assert record.pop("start_jitter_ms") == 0
     assert record.pop("socket_buffer") == (None if testbed == "phone" else 64 << 20)

@@ -10,12 +10,12 @@ use crate::time::Slot;
 
 /// The acknowledgements to come of one UE on one carrier.
 #[derive(Debug, Default)]
-pub(crate) struct Feedback {
+pub(crate) struct PucchOccasions {
     /// Slots, in order, and how many blocks each acknowledges.
     taken: VecDeque<(Slot, u8)>,
 }
 
-impl Feedback {
+impl PucchOccasions {
     /// Returns the slot that acknowledges a block of `sent`: the first choice of k1 that has uplink and room.
     pub fn occasion(&self, rule: &FeedbackRule, duplex: &Duplex, sent: Slot) -> Option<Slot> {
         let choices = rule.first_slots..rule.first_slots + rule.choices;
@@ -64,7 +64,7 @@ mod tests {
     fn slots_two_and_three_have_no_room() {
         let duplex = Duplex::Tdd(TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid"));
         let rule = &OAI_2026_W11.feedback;
-        let mut feedback = Feedback::default();
+        let mut feedback = PucchOccasions::default();
         let mut send = |slot: u64| {
             let sent = Slot(slot);
             let at = feedback.occasion(rule, &duplex, sent)?;
@@ -100,7 +100,7 @@ mod tests {
     fn one_acknowledgement_beside_each_report_is_not_understood() {
         let duplex = Duplex::Tdd(TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid"));
         let rule = &OAI_2026_W11.feedback;
-        let mut feedback = Feedback::default();
+        let mut feedback = PucchOccasions::default();
         let mut lost = Vec::new();
         for sent in (1590..3200).filter(|slot| slot % 10 < 8).map(Slot) {
             if let Some(at) = feedback.occasion(rule, &duplex, sent)

@@ -76,15 +76,15 @@ pub(crate) struct BufferStatus {
     granted: VecDeque<(Nanos, u64)>,
     /// The UE has announced data, and not yet that it has none.
     announced: bool,
-    /// The gNB has the habits of OpenAirInterface's.
-    habits: Option<Habits>,
+    /// A gNB that does not grant exactly what is needed, as OpenAirInterface's.
+    inexact: Option<InexactGrants>,
     /// The gNB grants whatever is free, and needs no messages.
     is_unlimited: bool,
 }
 
-/// The way in which a gNB treats requests and reports that does not grant exactly what is needed.
+/// The state of a gNB that answers requests with grants of its own size, and gives some unasked.
 #[derive(Debug, Clone, Copy)]
-struct Habits {
+struct InexactGrants {
     unasked_grant_slots: u64,
     /// A request that no grant has answered.
     requested: bool,
@@ -92,7 +92,7 @@ struct Habits {
     last: Slot,
 }
 
-impl Habits {
+impl InexactGrants {
     fn new(gnb: &Gnb) -> Self {
         Self {
             unasked_grant_slots: gnb.unasked_grant_slots,
@@ -129,7 +129,7 @@ fn overestimated(bytes: u64) -> u64 {
 impl BufferStatus {
     pub fn new(radio: &RadioConfig) -> Self {
         Self {
-            habits: radio.gnb().map(Habits::new),
+            inexact: radio.gnb().map(InexactGrants::new),
             is_unlimited: radio.uplink.grants == Grants::Unlimited,
             ..Self::default()
         }
@@ -138,10 +138,10 @@ impl BufferStatus {
     /// Returns whether a UE without known data gets a small grant in `slot` all the same: it sent a request, or had no
     /// grant for some time. `first_uplink` is the first slot of a period that is all uplink.
     pub fn small_grant(&self, slot: Slot, first_uplink: u64) -> bool {
-        self.habits.is_some_and(|habits| {
-            let period = habits.unasked_grant_slots;
-            let last = habits.last.0 - habits.last.0 % period + first_uplink;
-            habits.requested || slot.0 >= last + period
+        self.inexact.is_some_and(|inexact| {
+            let period = inexact.unasked_grant_slots;
+            let last = inexact.last.0 - inexact.last.0 % period + first_uplink;
+            inexact.requested || slot.0 >= last + period
         })
     }
 
@@ -190,8 +190,8 @@ impl BufferStatus {
                 // A block of this slot or an earlier one that arrives later, by HARQ, was built without the new
                 // data: its report of an empty buffer must not cancel the request.
                 self.newest = self.newest.max(sent + 1);
-                match &mut self.habits {
-                    Some(habits) => habits.requested = true,
+                match &mut self.inexact {
+                    Some(inexact) => inexact.requested = true,
                     None => self.known_bytes = self.known_bytes.max(GRANT_ON_REQUEST_BYTES),
                 }
             }
@@ -199,7 +199,7 @@ impl BufferStatus {
             Message::Status { built, bytes } => {
                 self.newest = built;
                 self.granted.retain(|&(slot, _)| slot > built);
-                let bytes = match self.habits {
+                let bytes = match self.inexact {
                     Some(_) => overestimated(bytes),
                     None => bytes,
                 };
@@ -211,9 +211,9 @@ impl BufferStatus {
 
     /// Records a grant of a new block in a slot that starts at `start`.
     pub fn grant(&mut self, slot: Slot, start: Nanos, bytes: u64) {
-        if let Some(habits) = &mut self.habits {
-            habits.requested = false;
-            habits.last = slot;
+        if let Some(inexact) = &mut self.inexact {
+            inexact.requested = false;
+            inexact.last = slot;
         }
         self.granted.push_back((start, bytes));
         self.known_bytes = self.known_bytes.saturating_sub(bytes);
@@ -231,7 +231,7 @@ impl BufferStatus {
 
     /// Returns whether no message is in transit and the gNB knows of no data.
     pub fn is_idle(&self) -> bool {
-        let requested = self.habits.is_some_and(|habits| habits.requested);
+        let requested = self.inexact.is_some_and(|inexact| inexact.requested);
         self.messages.is_empty() && self.known_bytes == 0 && !requested
     }
 }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn an_idle_ue_gets_a_grant_in_each_frame() {
         let mut status = BufferStatus {
-            habits: Some(Habits::new(&OAI_2026_W11)),
+            inexact: Some(InexactGrants::new(&OAI_2026_W11)),
             ..BufferStatus::default()
         };
         let granted = (20..100).filter(|&slot| {

@@ -36,7 +36,7 @@ impl RrcState {
 
 /// The way back to RRC_CONNECTED.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Return {
+enum Connecting {
     /// The gNB pages the UE at this time.
     Paged(Nanos),
     /// Random access starts at this time, and the UE is connected at the second.
@@ -59,7 +59,7 @@ pub(crate) struct Rrc {
     /// UE_ID of TS 38.304.
     identity: u64,
     state: RrcState,
-    back: Option<Return>,
+    connecting: Option<Connecting>,
     /// When data was last sent or waited.
     last_data: Nanos,
 }
@@ -71,7 +71,7 @@ impl Rrc {
             config,
             identity: identity % UE_IDS,
             state: RrcState::Connected,
-            back: None,
+            connecting: None,
             last_data: 0,
         }
     }
@@ -96,22 +96,22 @@ impl Rrc {
             }
             return self.release(now);
         }
-        match self.back {
+        match self.connecting {
             None if waiting.ul => self.access(now),
-            None if waiting.dl => self.back = Some(Return::Paged(self.paging_frame(now))),
+            None if waiting.dl => self.connecting = Some(Connecting::Paged(self.paging_frame(now))),
             None => return self.release(now),
             // Uplink data does not wait for the paging.
-            Some(Return::Paged(_)) if waiting.ul => self.access(now),
-            Some(Return::Paged(at)) if at <= now => {
+            Some(Connecting::Paged(_)) if waiting.ul => self.access(now),
+            Some(Connecting::Paged(at)) if at <= now => {
                 self.access(now);
                 return Some(Change::Paging);
             }
-            Some(Return::Accessing(preamble, _)) if preamble == now => {
+            Some(Connecting::Accessing(preamble, _)) if preamble == now => {
                 return Some(Change::RandomAccess);
             }
-            Some(Return::Accessing(_, connected)) if connected <= now => {
+            Some(Connecting::Accessing(_, connected)) if connected <= now => {
                 self.state = RrcState::Connected;
-                self.back = None;
+                self.connecting = None;
                 self.last_data = now;
                 return Some(Change::State(self.state));
             }
@@ -160,6 +160,6 @@ impl Rrc {
             _ => 0,
         };
         let connected = preamble + self.config.random_access + rrc;
-        self.back = Some(Return::Accessing(preamble, connected));
+        self.connecting = Some(Connecting::Accessing(preamble, connected));
     }
 }

@@ -6,7 +6,7 @@ use super::adaptation::{Adaptation, Schemes};
 use super::bearer::Bearer;
 use super::cell::Cell;
 use super::csi::Csi;
-use super::feedback::Feedback as Occasions;
+use super::feedback::PucchOccasions;
 use super::harq::{Block, Feedback, Harq, Transmission};
 use super::report::Report;
 use crate::Direction;
@@ -27,7 +27,7 @@ pub(crate) struct Serving {
     pub dl: ServingDirection,
     pub ul: ServingDirection,
     /// The acknowledgements of the downlink to come, for a gNB that limits them.
-    pub occasions: Occasions,
+    pub occasions: PucchOccasions,
     /// The last observation; kept so that no slot allocates memory.
     pub observation: Observation,
 }
@@ -59,7 +59,7 @@ impl Serving {
             csi: Csi::new(radio.csi_period_slots, radio.csi_delay_slots),
             dl: serving(Direction::Downlink),
             ul: serving(Direction::Uplink),
-            occasions: Occasions::default(),
+            occasions: PucchOccasions::default(),
             observation: Observation::default(),
         }
     }
@@ -68,7 +68,7 @@ impl Serving {
     pub fn reset(&mut self, radio: &RadioConfig, channel: Channel) {
         self.channel = channel;
         self.csi = Csi::new(radio.csi_period_slots, radio.csi_delay_slots);
-        self.occasions = Occasions::default();
+        self.occasions = PucchOccasions::default();
         for direction in [&mut self.dl, &mut self.ul] {
             let slot_ns = radio.carriers[self.carrier.0].numerology.slot_ns();
             direction.harq = Harq::default();

@@ -280,7 +280,13 @@ impl Air {
             };
             let of_pair = &all[ue].paths[gnb_antenna * self.ue_antennas() + ue_antenna];
             let gain = to_ratio(all[ue].snr_db - strongest.snr_db).sqrt();
-            self.add_paths(of_pair, gain, response);
+            // Without fading, or with taps of a file, pairs are alike: two layers need one that is not.
+            let sign = if gnb_antenna * ue_antenna == 1 {
+                -1.0
+            } else {
+                1.0
+            };
+            self.add_paths(of_pair, sign * gain, response);
         }
     }
 }

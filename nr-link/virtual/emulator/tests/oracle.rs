@@ -271,6 +271,31 @@ fn both_directions_meet_the_same_taps() {
 }
 
 #[test]
+fn two_antennas_without_fading_carry_two_layers() {
+    let quiet = STATIC.replace("sinr_db: 12", "sinr_db: 60");
+    for uplink in [false, true] {
+        // An impulse from each antenna: the columns of the channel's matrix, which are at right angles.
+        let columns = [0, 1].map(|from| {
+            let mut sent = vec![[0; 2]; 20_000];
+            sent[2 * 9000 + from] = [16_000, 0];
+            let (got, _) = in_blocks(air(&quiet, 1, 2, uplink), &sent, &[4000]);
+            let of = |antenna: usize| {
+                let heard = got
+                    .iter()
+                    .skip(antenna)
+                    .step_by(2)
+                    .map(|one| i64::from(one[0]));
+                heard.max_by_key(|part| part.abs()).unwrap()
+            };
+            [of(0), of(1)]
+        });
+        let [[a, c], [b, d]] = columns;
+        let (power, across) = (a * a + c * c, (a * b + c * d).abs());
+        assert!(a > 1000 && across * 100 < power, "{columns:?}");
+    }
+}
+
+#[test]
 fn noise_has_its_power_and_its_distribution() {
     let silence = vec![[0; 2]; 600_000];
     for sinr_db in [0.0, 12.0, 30.0] {

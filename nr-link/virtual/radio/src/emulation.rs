@@ -29,6 +29,8 @@ const CYCLIC_PREFIX: f64 = 144.0 / 2048.0;
 const SUBCARRIERS_PER_PRB: f64 = 12.0;
 /// UEs for which the emulator was tried.
 const MOST_UES: usize = 4;
+/// The share of each antenna's samples that rfsim's receiver adds to those of its other antenna, where it has no channel model.
+const RFSIM_CROSSTALK: f64 = 0.2;
 /// The part of a scenario whose delays are looked at, s.
 const EXAMINED_S: f64 = 600.0;
 /// A row of the record each 10 ms of 30 kHz.
@@ -45,10 +47,10 @@ impl FromStr for Antennas {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.parse().ok().filter(|count| (1..=4).contains(count));
+        let number = |text: &str| text.parse().ok().filter(|count| (1..=2).contains(count));
         let numbers = text.split_once('x');
         let numbers = numbers.and_then(|(gnb, ue)| Some((number(gnb)?, number(ue)?)));
-        let (gnb, ue) = numbers.ok_or("write antennas of gNB and UE, 1 to 4 each, such as 2x2")?;
+        let (gnb, ue) = numbers.ok_or("write antennas of gNB and UE, 1 or 2 each, such as 2x2")?;
         Ok(Self { gnb, ue })
     }
 }
@@ -224,6 +226,9 @@ impl Way {
         let began_s = processor_s();
         self.receiver
             .receive(block.first(), &block.values(), &mut self.out);
+        if receiving == 2 {
+            undo_crosstalk(&mut self.out);
+        }
         let received = block.with(block.first(), receiving as u32, &self.out);
         self.processor_s += processor_s() - began_s;
         received
@@ -244,6 +249,19 @@ impl Way {
             mean_power_db: mean_db(account.power),
             mean_noise_db: mean_db(account.noise_power),
             processor_s: self.processor_s,
+        }
+    }
+}
+
+/// Turns the samples of two antennas into those that a receiver of rfsim turns back: it adds to each a share of the other.
+fn undo_crosstalk(samples: &mut [Sample]) {
+    let apart = 1.0 / (1.0 - RFSIM_CROSSTALK * RFSIM_CROSSTALK);
+    let (pairs, _) = samples.as_chunks_mut::<2>();
+    for [first, second] in pairs {
+        for (one, other) in first.iter_mut().zip(second) {
+            let (mine, theirs) = (f64::from(*one), f64::from(*other));
+            *one = (apart * (mine - RFSIM_CROSSTALK * theirs)).round() as i16;
+            *other = (apart * (theirs - RFSIM_CROSSTALK * mine)).round() as i16;
         }
     }
 }
@@ -314,4 +332,31 @@ fn taps(state: &State, paths: usize) -> String {
         format!(",{delay_ns:.1},{:.5},{:.5}", gain.re, gain.im)
     });
     columns.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As rfsim adds them: each share is cut to an integer.
+    fn with_crosstalk([first, second]: [Sample; 2]) -> [Sample; 2] {
+        let sum = |one: i16, other: i16| one + (f64::from(other) * RFSIM_CROSSTALK) as i16;
+        let add = |one: Sample, other: Sample| [0, 1].map(|part| sum(one[part], other[part]));
+        [add(first, second), add(second, first)]
+    }
+
+    #[test]
+    fn a_receiver_of_two_antennas_gets_what_each_receives() {
+        let received = [[[1000, -2000], [-700, 300]], [[0, 1], [20_000, -20_000]]];
+        let mut sent = received.concat();
+        undo_crosstalk(&mut sent);
+        let (sent, _) = sent.as_chunks::<2>();
+        for (sent, received) in sent.iter().zip(received) {
+            let got = with_crosstalk(*sent);
+            for (got, wanted) in got.as_flattened().iter().zip(received.as_flattened()) {
+                assert!((got - wanted).abs() <= 2, "{got} for {wanted}");
+            }
+        }
+        assert_ne!(with_crosstalk(received[1]), received[1]);
+    }
 }

@@ -11,6 +11,7 @@ mod pace;
 mod radio;
 mod sample_block;
 mod steps;
+mod switches;
 mod threads;
 mod tunnel;
 mod uplink;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether processes do anything: what each of their threads waits for, its state, and how long it has run (proc(5)).
+//! Whether processes do anything: what each of their threads waits for, and whether one has run (proc(5)).
 //!
 //! A thread that works, or would if it had a processor, waits for nothing; one that sleeps waits in a function of the
 //! kernel, for samples, for packets or for a timer. The state alone does not show this: a thread that was about to sleep when it
@@ -7,16 +7,18 @@
 //! holds however busy the machine is.
 //!
 //! The threads are looked at one after the other, and one may wake another that was looked at before: so none may have run
-//! meanwhile. The kernel counts a thread's work when it gets a processor and when it leaves it: one that was woken after
-//! the look at it and waits for a processor shows in a second look only. Hence two rounds.
+//! meanwhile. The kernel records who gets and leaves a processor. Where it does not let us see that, it counts each
+//! thread's work, but only when the thread gets a processor and when it leaves it: one that was woken after the look at
+//! it and waits for a processor shows in a second look only. Hence two rounds there.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Successive rounds of looks in which no thread is busy or has run.
-const ROUNDS_AT_REST: u32 = 2;
+use crate::switches::Switches;
+
 const PAUSE: Duration = Duration::from_micros(20);
 /// Enough for a name in the kernel, and for a thread's name and state.
 const LONGEST_BYTES: usize = 128;
@@ -24,13 +26,37 @@ const LONGEST_BYTES: usize = 128;
 const RUN_BYTES: usize = 64;
 
 /// The threads of some processes and of all that these have started.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Threads {
     processes: Vec<u32>,
     threads: Vec<Thread>,
+    ids: HashSet<u32>,
+    movement: Movement,
     looks: u32,
     /// After so many looks, the threads are searched again.
     search_after: u32,
+}
+
+/// By what is known that a thread has run.
+#[derive(Debug)]
+enum Movement {
+    Recorded(Switches),
+    /// Each thread's count, as it was read last.
+    Counted(Vec<[u8; RUN_BYTES]>),
+}
+
+impl Movement {
+    fn watch() -> Self {
+        Switches::record().map_or_else(|_| Self::Counted(Vec::new()), Self::Recorded)
+    }
+
+    /// Returns the successive rounds of looks in which no thread may be busy or have run.
+    fn rounds_at_rest(&self) -> u32 {
+        match self {
+            Self::Recorded(_) => 1,
+            Self::Counted(_) => 2,
+        }
+    }
 }
 
 /// The files of a thread.
@@ -53,6 +79,13 @@ impl Thread {
         })
     }
 
+    /// Returns what the kernel has counted of its work; zeros if it has ended.
+    fn run(&self) -> [u8; RUN_BYTES] {
+        let mut text = [0; RUN_BYTES];
+        let _ = self.run.read_at(&mut text, 0);
+        text
+    }
+
     fn is_busy(&self) -> bool {
         let mut text = [0; LONGEST_BYTES];
         // One that has ended is a zombie until its parent has noticed, and cannot be read then.
@@ -73,10 +106,17 @@ fn read<'text>(file: &File, text: &'text mut [u8; LONGEST_BYTES]) -> &'text [u8]
 impl Threads {
     /// Returns the threads of `processes`, searched again after so many looks, as threads come and go.
     pub fn of(processes: Vec<u32>, search_after: u32) -> Self {
+        Self::watched(processes, search_after, Movement::watch())
+    }
+
+    fn watched(processes: Vec<u32>, search_after: u32, movement: Movement) -> Self {
         let mut threads = Self {
             processes,
+            threads: Vec::new(),
+            ids: HashSet::new(),
+            movement,
+            looks: 0,
             search_after,
-            ..Self::default()
         };
         threads.find();
         threads
@@ -86,11 +126,15 @@ impl Threads {
     fn find(&mut self) {
         self.looks = 0;
         self.threads.clear();
+        self.ids.clear();
         let mut processes = self.processes.clone();
         while let Some(process) = processes.pop() {
             let folder = format!("/proc/{process}/task");
             for thread in fs::read_dir(folder).into_iter().flatten().flatten() {
                 self.threads.extend(Thread::open(&thread.path()));
+                let id = thread.file_name();
+                self.ids
+                    .extend(id.to_str().and_then(|id| id.parse::<u32>().ok()));
                 processes.extend(children_of(&thread.path()));
             }
         }
@@ -108,20 +152,20 @@ impl Threads {
             self.find();
         }
         let deadline = Instant::now() + patience;
-        let (mut before, mut at_rest) = (self.runs(), 0);
+        let mut rounds = 0;
+        self.any_moved();
         loop {
             if self.any_busy() {
                 while self.threads[0].is_busy() && Instant::now() < deadline {
                     std::thread::sleep(PAUSE);
                 }
-                (before, at_rest) = (self.runs(), 0);
+                self.any_moved();
+                rounds = 0;
             } else {
-                let now = self.runs();
-                at_rest = if now == before { at_rest + 1 } else { 0 };
-                if at_rest == ROUNDS_AT_REST {
+                rounds = if self.any_moved() { 0 } else { rounds + 1 };
+                if rounds == self.movement.rounds_at_rest() {
                     return true;
                 }
-                before = now;
             }
             if Instant::now() > deadline {
                 return false;
@@ -129,17 +173,17 @@ impl Threads {
         }
     }
 
-    /// Returns what the kernel has counted of each thread's work.
-    fn runs(&self) -> Vec<[u8; RUN_BYTES]> {
-        self.threads
-            .iter()
-            .map(|thread| {
-                let mut text = [0; RUN_BYTES];
-                // A thread that has ended cannot be read.
-                let _ = thread.run.read_at(&mut text, 0);
-                text
-            })
-            .collect()
+    /// Whether one runs or has run since the last call, as far as the kernel shows it.
+    fn any_moved(&mut self) -> bool {
+        match &mut self.movement {
+            Movement::Recorded(switches) => switches.any_of(&self.ids),
+            Movement::Counted(counts) => {
+                let now: Vec<_> = self.threads.iter().map(Thread::run).collect();
+                let any = now != *counts;
+                *counts = now;
+                any
+            }
+        }
     }
 
     /// Puts the one that was found busy first, to be looked at alone until it sleeps: a look costs microseconds.
@@ -181,20 +225,31 @@ mod tests {
         assert_eq!(state_of(b""), None);
     }
 
+    /// Both ways, or one where the kernel lets this process record nothing.
+    fn movements() -> Vec<Movement> {
+        let counted = Movement::Counted(Vec::new());
+        match Movement::watch() {
+            Movement::Counted(_) => {
+                eprintln!("not tested: Recorded (perf_event_open is refused)");
+                vec![counted]
+            }
+            recorded => vec![counted, recorded],
+        }
+    }
+
     #[test]
     fn a_process_that_works_is_seen() {
         let mut threads = Threads::of(vec![std::process::id()], 256);
         assert!(threads.count() >= 1);
         assert!(!threads.settle(Duration::from_millis(5))); // this thread
-        let mut sleeper = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .unwrap();
-        let mut threads = Threads::of(vec![sleeper.id()], 256);
-        assert!(threads.settle(Duration::from_secs(5)));
-        sleeper.kill().unwrap();
-        sleeper.wait().unwrap();
-        assert!(threads.settle(Duration::from_secs(1)));
+        for movement in movements() {
+            let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
+            let mut threads = Threads::watched(vec![sleeper.id()], 256, movement);
+            assert!(threads.settle(Duration::from_secs(5)));
+            sleeper.kill().unwrap();
+            sleeper.wait().unwrap();
+            assert!(threads.settle(Duration::from_secs(1)));
+        }
     }
 
     #[test]
@@ -228,15 +283,18 @@ mod tests {
                 .spawn()
                 .unwrap()
         };
-        let (first, second) = (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
         let answers = "while read -r word; do echo $word; done";
         let asks = "i=0; while [ $i -lt 5000 ]; do echo x; read -r word; i=$((i + 1)); done";
-        let mut answering = shell(answers, first.0, second.0);
-        let mut asking = shell(asks, second.1, first.1);
-        let mut threads = Threads::of(vec![asking.id(), answering.id()], 256);
-        assert!(threads.settle(Duration::from_secs(60)));
-        // At rest when all questions are answered.
-        assert!(asking.try_wait().unwrap().is_some());
-        answering.wait().unwrap();
+        for movement in movements() {
+            let (first, second) = (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
+            let mut answering = shell(answers, first.0, second.0);
+            let mut asking = shell(asks, second.1, first.1);
+            let processes = vec![asking.id(), answering.id()];
+            let mut threads = Threads::watched(processes, 256, movement);
+            assert!(threads.settle(Duration::from_secs(60)));
+            // At rest when all questions are answered.
+            assert!(asking.try_wait().unwrap().is_some());
+            answering.wait().unwrap();
+        }
     }
 }

@@ -78,6 +78,8 @@ class Plan:
     """True if the channel is on the samples before they reach rfsim, which has none then."""
     rfsim_server: str = GNB_ADDRESS
     """The address that the UE connects to: the gNB's, or one that passes its samples on."""
+    gnb_antennas: int = 1
+    ue_antennas: int = 1
 
     @property
     def radio(self) -> str:
@@ -155,6 +157,8 @@ def ue_options(plan: Plan, number: int) -> str:
     words += ["-C", str(carrier.centre_hz), "--ssb", str(carrier.ssb_subcarrier)]
     if plan.usrp and plan.usrp.ue_address:
         words += ["--usrp-args", plan.usrp.ue_address]
+    if plan.ue_antennas > 1:
+        words += ["--ue-nb-ant-rx", str(plan.ue_antennas), "--ue-nb-ant-tx", str(plan.ue_antennas)]
     if not plan.usrp:
         words += _telnet(ue_address(number))
     return " ".join([*words, *_LOG])
@@ -220,6 +224,8 @@ def rendered(plan: Plan) -> dict[str, str]:
         "gnb_interface": "eth0",
         "sdr_address": plan.usrp.address if plan.usrp else "",
         "ploss_db": PLOSS_DB,
+        "antennas": plan.gnb_antennas,
+        "layers": min(plan.gnb_antennas, plan.ue_antennas),
         "ue_pool": UE_POOL,
         "ue_gateway": UE_GATEWAY,
         "ue_mtu_bytes": plan.ue_mtu_bytes,

@@ -92,6 +92,14 @@ class OaiOptions(TestbedOptions):
             example="20",
         ),
     ] = None
+    antennas: Annotated[
+        Literal["1x1", "1x2", "2x1", "2x2"],
+        Option(
+            "Antennas of the gNB and of each UE: with 2x2 the downlink has up to two layers (with"
+            " --channel samples).",
+            example="2x2",
+        ),
+    ] = "1x1"
     capture_n3: Annotated[
         bool,
         Option(
@@ -130,6 +138,12 @@ class OaiOptions(TestbedOptions):
                 "rfsim's own channel has one noise for both directions",
                 "leave --uplink-target-db out, or have the channel on samples in lockstep",
                 key="uplink_target_db",
+            )
+        if self.antennas != "1x1" and not self.on_samples:
+            raise invalid(
+                f"{self.antennas}: rfsim's own channel is set for one antenna each",
+                "leave --antennas out, or have the channel on samples in lockstep",
+                key="antennas",
             )
         return self
 

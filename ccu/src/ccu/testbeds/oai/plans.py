@@ -47,6 +47,7 @@ def plan_of(experiment: Experiment) -> Plan:
             "use --testbed rfsim --runtime docker, or --core oai",
             key="core",
         )
+    gnb_antennas, ue_antennas = map(int, settings.antennas.split("x"))
     return Plan(
         settings.version,
         chosen,
@@ -56,6 +57,8 @@ def plan_of(experiment: Experiment) -> Plan:
         settings.core,
         on_samples=settings.on_samples,
         rfsim_server=configs.HOST_ADDRESS if settings.lockstep else configs.GNB_ADDRESS,
+        gnb_antennas=gnb_antennas,
+        ue_antennas=ue_antennas,
     )
 
 

@@ -110,6 +110,7 @@ class Radio:
         if plan.on_samples:
             channel = link_config.write(self._site.experiment, self._site.scenario, self._site.raw)
             command += ["--channel", str(channel)]
+            command += ["--antennas", f"{plan.gnb_antennas}x{plan.ue_antennas}"]
             command += ["--channel-record", str(self._site.raw / "oai" / CHANNEL_FILE)]
         settings = oai_options(self._site.experiment)
         if settings.uplink_target_db is not None:
