@@ -20,11 +20,14 @@ from typing import Any, ClassVar, NoReturn
 
 from ccu.host import child, policies
 from ccu.host.contain import __main__ as contain
+from ddu.campaign import analysis
 
 
 def fork_children() -> None:
-    """Let this process fork what `ccu.host.child.Child` would spawn, and what tries a policy."""
+    """Let this process fork what `ccu.host.child.Child` would spawn, what tries a policy, and what
+    analyses the runs of a campaign."""
     child.get_context = lambda _method: _Forking()  # type: ignore[assignment,return-value]
+    analysis.get_context = lambda _method: ForkContext()  # type: ignore[assignment,return-value]
     policies.answered = _answered
 
 

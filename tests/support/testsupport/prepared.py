@@ -288,7 +288,7 @@ def _prepare(base: socket.socket, with_packages: socket.socket) -> tuple[socket.
     _build_models(BaseModel)
     # Compiles the patterns by which rich distinguishes numbers, paths and so on.
     Console(file=StringIO()).print("a word")
-    sys.modules["ddu.api"].prepare()  # It compresses the script that every report has.
+    sys.modules["ddu.api"].prepare()  # It reads the script that every report has.
     contain.losses()  # A fact of the machine, which an interpreter of its own finds out.
     pid = os.fork()
     if pid:
@@ -297,9 +297,21 @@ def _prepare(base: socket.socket, with_packages: socket.socket) -> tuple[socket.
     base.close()
     for module in _OF_ALL_PACKAGES:
         importlib.import_module(module)
+    _know_software()
     _build_command(sys.modules["ccu.cli.run"].app)
     _build_models(BaseModel)
     return with_packages, None
+
+
+def _know_software() -> None:
+    """Ask each program for its version, and git for the revision, once: every run records them."""
+    manifest: Any = sys.modules["ccu.runs.manifest"]
+    programs: Any = sys.modules["ccu.host.programs"]
+    version = programs.version
+    of_file = cache(lambda _, name: version(name))
+    programs.version = lambda name: of_file(programs.find(name), name)
+    manifest._revision = cache(manifest._revision)
+    manifest.software()
 
 
 def _build_command(app: typer.Typer) -> None:

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -53,7 +54,10 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ccplane", description=__doc__)
+    # With a width: asking for the terminal's loads libraries for archives, and in virtual time each
+    # page of them costs.
+    form = partial(argparse.HelpFormatter, width=100)
+    parser = argparse.ArgumentParser(prog="ccplane", description=__doc__, formatter_class=form)
     parser.add_argument("action", choices=("check", "run"))
     parser.add_argument("file", type=Path, help="the policy")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")

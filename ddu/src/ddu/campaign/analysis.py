@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import gettempdir
 
 from rich.console import Console
 from rich.progress import Progress
 
 from ddu.campaign import cluster
 from ddu.console.problems import RefusedError
+
+_IMPORTED = ["ddu.api", "ddu.report.page", "pyarrow.pandas_compat", "scipy.special"]
 
 
 def analyze_all(
@@ -58,10 +61,17 @@ def problem_of(run: Path, report: bool) -> str | None:
 @contextmanager
 def _executor(scheduler: str | None, tls: Path | None) -> Iterator[Executor]:
     if scheduler is None:
-        # Not a fork: libraries have threads by now.
-        context = multiprocessing.get_context("spawn")
+        context = get_context(_way_of_starting())
+        context.set_forkserver_preload(_IMPORTED)
         with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
             yield pool
         return
     with cluster.connect(scheduler, tls) as client:
         yield client.get_executor()
+
+
+def _way_of_starting() -> str:
+    """Return how processes start: not as forks of this one, whose libraries have threads by now,
+    and not as new interpreters, each of which would import for a second what an analysis needs."""
+    # The process that forks listens below this folder, and paths of sockets have 107 bytes.
+    return "forkserver" if len(gettempdir()) < 70 else "spawn"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ _BY_NAME = {
 }
 
 
+@cache  # Every table that is written asks for the units of all its columns.
 def unit_of(name: str, declared: str = "") -> Unit:
     """Return the declared unit, else the one that the suffix of `name` stands for."""
     if declared:

@@ -94,14 +94,19 @@ def rounded(table: pa.Table, name: str) -> pa.Table:
     """
     if name not in COMPUTED:
         return table
-    for index, field in enumerate(table.schema):
-        known = column(field.name, name) or Column(field.name, "")
-        digits = known.csv_digits
-        if digits is not None and pa.types.is_floating(field.type):
-            values = pc.round(table.column(index), digits, round_mode="half_to_even")
-            # 0 for -0, which a difference of rates may be.
-            table = table.set_column(index, field, pc.add(values, 0.0))
-    return table
+    columns = [
+        _rounded(values, column(field.name, name) or Column(field.name, ""))
+        for field, values in zip(table.schema, table.columns, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def _rounded(values: pa.ChunkedArray, known: Column) -> pa.ChunkedArray:
+    digits = known.csv_digits if pa.types.is_floating(values.type) else None
+    if digits is None:
+        return values
+    # 0 for -0, which a difference of rates may be.
+    return pc.add(pc.round(values, digits, round_mode="half_to_even"), 0.0)
 
 
 def _put_in_place(made: Path, run: Path) -> None:
