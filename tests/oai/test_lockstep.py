@@ -63,15 +63,16 @@ MARGIN_DB = 1.0
 
 
 @pytest.mark.parametrize(
-    ("direction", "rsrp_dbm", "sinr_db"), [("dl", -70, 24.5), ("ul", -90, 8.5)]
+    ("direction", "rsrp_dbm", "sinr_db", "antennas"),
+    [("dl", -70, 24.5, "2x2"), ("ul", -90, 8.5, "1x1")],
 )
 def test_samples_decide_what_the_modems_measure_and_carry(
-    lockstep: Ccu, tmp_path: Path, direction: str, rsrp_dbm: float, sinr_db: float
+    lockstep: Ccu, tmp_path: Path, direction: str, rsrp_dbm: float, sinr_db: float, antennas: str
 ) -> None:
     scenario = tmp_path / "path.yaml"
     scenario.write_text(SCENARIO.format(name="path", rsrp_dbm=rsrp_dbm, sinr_db=sinr_db))
     words = ("--scenario", str(scenario), f"--{direction}", "--duration", "1s")
-    ran = lockstep.run(*WITHOUT_CORE, *words)
+    ran = lockstep.run(*WITHOUT_CORE, *words, "--antennas", antennas)
     run = analysed(ran)
     assert (ran.manifest["verdict"], ran.manifest["verdict_reasons"]) == ("valid", [])
     mac = pd.read_parquet(run / "tables" / "mac.parquet")

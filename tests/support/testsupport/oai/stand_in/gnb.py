@@ -163,7 +163,8 @@ def send_samples(given, config, server):
         tunnel_of = lambda _: tun  # noqa: E731
     else:
         tunnel_of = N3(own_address(config)).tunnel
-    modem = Gnb(Carrier(prb, "-E" in given), tunnel_of)
+    antennas = int(re.search(r"nb_tx = (\d+);", config)[1])
+    modem = Gnb(Carrier(prb, "-E" in given, antennas), tunnel_of)
 
     def counters():
         return "".join(map(block_of, list(modem.legs.values())))

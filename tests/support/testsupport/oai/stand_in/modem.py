@@ -103,7 +103,7 @@ class Modem:
         part = self._signal[begin * 4 : (begin + end - self._until) * 4]
         if not self._has_sent:
             part, self._has_sent = samples.FIRST_SAMPLE + part[len(samples.FIRST_SAMPLE) :], True
-        samples.write_block(connection, self._until, part)
+        samples.write_block(connection, self._until, part, self.carrier.antennas)
         self._until = end
 
     def _read_beside(self):

@@ -29,7 +29,7 @@ FLAGS = {
 VALUES = {
     *("--reconfig-file", "--rbconfig-file"),
     *("-O", "-r", "--numerology", "--band", "-C", "--ssb", "--telnetsrv.listenaddr"),
-    "--usrp-args",
+    *("--usrp-args", "--ue-nb-ant-rx", "--ue-nb-ant-tx"),
     *("--telnetsrv.listenport", "--telnetsrv.shrmod", "--log_config.global_log_options"),
     *(PREFIX + "options", PREFIX + "serveraddr"),
 }

@@ -21,6 +21,8 @@ HEADER = struct.Struct("<IIQIIQ" if WITH_BEAMS else "<IIQII")
 FIRST_SAMPLE = bytes(4) if WITH_BEAMS else b"\xb0\x1c\x6a\xc1"
 SAMPLE_BYTES = 4
 PERIOD = 64
+# The share of each antenna's samples that rfsim's receiver adds to those of its other antenna.
+CROSSTALK = 0.2
 # Each UE has every fourth tone, so that those of others do not disturb it.
 COMBS = 4
 # Of a resource element (OpenAirInterface's AMP), and the RSRP of one that keeps its size, dBm.
@@ -32,9 +34,11 @@ SUBCARRIER_HZ, PRB_HZ = 30_000, 360_000
 
 
 class Carrier:
-    """`prb` PRBs at 30 kHz; `three_quarters`: of the sampling rate (option -E)."""
+    """`prb` PRBs at 30 kHz; `three_quarters`: of the sampling rate (option -E); `antennas`: one, or
+    two, of which the second is silent and not listened to."""
 
-    def __init__(self, prb, three_quarters):
+    def __init__(self, prb, three_quarters, antennas):
+        self.antennas = antennas
         fft = 1 << (12 * prb - 1).bit_length()
         rate_hz = fft * SUBCARRIER_HZ * (3 if three_quarters else 4) // 4
         self.prb = prb
@@ -118,13 +122,25 @@ def decibels(ratio):
 
 
 def read_block(stream):
-    """Return (time of the first sample, its samples) of the next block; None at the end."""
+    """Return (time of the first sample, samples of the first antenna) of the next block; None at the
+    end."""
     header = read(stream, HEADER.size)
     if header is None:
         return None
     samples, antennas, first, *_ = HEADER.unpack(header)
     payload = read(stream, samples * antennas * SAMPLE_BYTES)
-    return None if payload is None else (first, payload)
+    if payload is None:
+        return None
+    return first, first_of_two(payload) if antennas == 2 else payload
+
+
+def first_of_two(payload):
+    parts = array("h", payload)
+    heard = array("h", bytes(len(payload) // 2))
+    for part in (0, 1):
+        both = zip(parts[part::4], parts[2 + part :: 4], strict=True)
+        heard[part::2] = array("h", [one + int(CROSSTALK * other) for one, other in both])
+    return heard.tobytes()
 
 
 def read(stream, count):
@@ -132,7 +148,9 @@ def read(stream, count):
     return content if len(content) == count else None
 
 
-def write_block(stream, first, payload):
+def write_block(stream, first, payload, antennas):
     beams = [1] if WITH_BEAMS else []
     count = len(payload) // SAMPLE_BYTES
-    stream.sendall(HEADER.pack(count, 1, first, 0, 0, *beams) + payload)
+    sent = array("i", bytes(count * antennas * SAMPLE_BYTES))
+    sent[::antennas] = array("i", payload)
+    stream.sendall(HEADER.pack(count, antennas, first, 0, 0, *beams) + sent.tobytes())

@@ -66,7 +66,8 @@ def send_samples(given, connection, index):
         if heard % STATISTICS_SLOTS == 1:
             say_statistics()
 
-    modem = Ue(index, Carrier(int(given["-r"]), "-E" in given), hear)
+    antennas = int(given.get("--ue-nb-ant-tx", 1))
+    modem = Ue(index, Carrier(int(given["-r"]), "-E" in given, antennas), hear)
     modem.exchange(connection)
     say("[HW]   W Lost socket")
     sys.exit(1)
