@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The model alone: slots per second with 1, 8 and 64 UEs, saturated in both directions and idle,
 //! with eight carriers of 400 MHz, and among several cells; packets per second over a capacity scenario.
+//! Seconds are those of the processor's time.
 //!
 //! `cargo bench -p nr-link-model` prints a JSON line for each case; nr-link/benchmarks/measure.py reads them.
 
@@ -15,7 +16,7 @@ use processor_time::calls_per_s;
 use serde_json::json;
 
 const MS: Nanos = 1_000_000;
-/// 200 slots of half a millisecond.
+/// The time that one call of `run` simulates: 200 slots at numerology 1, 800 at numerology 3.
 const STEP: Nanos = 100 * MS;
 
 const SCENARIO: &str = "
@@ -43,6 +44,7 @@ duration_s: 60
 capacity: {dl: {constant_mbps: 10000}, ul: {constant_mbps: 10000}}
 ";
 
+/// Makes a link of the test configuration: 106 PRB, numerology 1, a layer in each direction.
 fn link(ues: usize, scenario: &str) -> Link<()> {
     changed(ues, scenario, &[])
 }
@@ -61,6 +63,7 @@ fn changed(ues: usize, scenario: &str, changes: &[(&str, &str)]) -> Link<()> {
     Link::new(&config, source).expect("something for each UE")
 }
 
+/// Advances the link by `STEP` from `now`; all UEs together send and receive `packets_per_ms` of 1500 B each.
 fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {
     for _ in 0..STEP / MS {
         for number in 0..packets_per_ms {
@@ -77,7 +80,7 @@ fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {
     link.samples();
 }
 
-/// Prints how many elements, of which a step has `of_step`, the link does in a second of the processor's time.
+/// Prints how many slots or packets the link does in a second of the processor's time; a `STEP` has `of_step` of them.
 fn measure(case: &str, mut link: Link<()>, packets_per_ms: usize, of_step: u64) {
     let mut now = 0;
     run(&mut link, &mut now, packets_per_ms); // fills the queues
@@ -99,8 +102,8 @@ fn slots() {
     measure("slots/saturated, proportional fair/64", link, 64, of_step);
 }
 
-/// Eight carriers of 264 PRB and 120 kHz with 12 Gbit/s offered in each direction; an element is
-/// one slot of all carriers.
+/// Eight carriers of 264 PRB and 120 kHz with 12 Gbit/s offered in each direction; a slot is one
+/// of all carriers.
 fn carriers() {
     let changes = [
         ("carrier_ghz: 3.6", "carrier_ghz: 28"),

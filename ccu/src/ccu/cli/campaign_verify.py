@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ddu.cli.reproductions import CAMPAIGNS, PAGES, Campaigns
+
+if TYPE_CHECKING:
+    from ccu.recipes.published import Verified
 
 
 def verify(
@@ -46,24 +50,32 @@ def verify(
     from ddu.reproductions.claims import read_papers
 
     there = published.read(name, pages, campaigns, read_papers(campaigns / "claims"))
-    campaign = definition.read(campaigns / f"{name}.yaml", there.record.profile)
+    record = there.record
+    campaign = definition.read(campaigns / f"{name}.yaml", record.profile)
     runs = there.sample(sample, seed)
-    of_all = f"{len(runs)} of {len(there.record.runs)} runs"
-    print(f"{name}, profile {there.record.profile}: {of_all}, of {there.record.git_revision[:12]}")
+    of_all = f"{len(runs)} of {len(record.runs)} runs"
+    print(f"{name}, profile {record.profile}: {of_all}, of {record.git_revision[:12]}")
     with tempfile.TemporaryDirectory(prefix="ccu-verify-") as passing:
         made = output or Path(passing) / "runs"
         campaign, _ = on_a_testbed(campaign, made)
         each, numbers = published.verified(there, campaign, runs, made, print, jobs)
         files = published.differing_pages(there, numbers, Path(passing) / "pages")
-    for one in each:
-        for difference in one.differences:
-            print(f"not identical: {one.title}: {difference}")
-        if not one.differences:
-            print(f"identical: {one.title} ({one.columns} columns)")
-    for file in files:
-        print(f"not identical: {pages / file}")
-    differing = sum(bool(one.differences) for one in each)
-    if differing or files:
-        print(f"not identical: {differing} of {len(each)} runs, {len(files)} files of the pages")
+    _print_comparison(each, [pages / file for file in files])
+    if files or any(one.differences for one in each):
         raise typer.Exit(1)
-    print(f"identical: {len(each)} runs, and all pages, tables and figures")
+
+
+def _print_comparison(runs: Sequence[Verified], differing_pages: Sequence[Path]) -> None:
+    for run in runs:
+        for difference in run.differences:
+            print(f"not identical: {run.title}: {difference}")
+        if not run.differences:
+            print(f"identical: {run.title} ({run.columns} columns)")
+    for page in differing_pages:
+        print(f"not identical: {page}")
+    differing = sum(bool(run.differences) for run in runs)
+    if differing or differing_pages:
+        of_pages = f"{len(differing_pages)} files of the pages"
+        print(f"not identical: {differing} of {len(runs)} runs, {of_pages}")
+    else:
+        print(f"identical: {len(runs)} runs, and all pages, tables and figures")

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -18,6 +18,9 @@ from ccu.scenarios.settings import settings
 from ccu.spec import units
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
+
+if TYPE_CHECKING:
+    from ccu.scenarios.sources import Kind
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Show, check, import and export scenarios."
@@ -150,31 +153,44 @@ def import_command(
 
     if form not in FORMATS:
         raise RefusedError(unknown("format", form, FORMATS))
-    if kind not in (None, "radio", "capacity"):
-        raise refusal(f"{kind!r} is not a kind of scenario", "choose radio or capacity", key="--as")
-    called = name or re.sub(r"[^A-Za-z0-9._-]+", "-", file.resolve().name.removesuffix(file.suffix))
-    if not _NAME.fullmatch(called):
-        raise refusal(
-            f"{called!r} is not a name", "use letters, digits, dots and hyphens", key="--name"
-        )
-    try:
-        period_s = units.seconds(period) if period else None
-    except ValueError as error:
-        raise refusal(str(error), key="--period") from None
-    wanted = ImportOptions(called, kind, run, ul, period_s)  # type: ignore[arg-type]
-    check_options(form, wanted)
-    imported = FORMATS[form].read(file, wanted)
-    made = write(imported, called, license_name, output, inputs=[file, *([ul] if ul else [])])
+    options = ImportOptions(
+        kind=_kind(kind), name=_name_of(file, name), period_s=_period_s(period), run=run, ul=ul
+    )
+    check_options(form, options)
+    imported = FORMATS[form].read(file, options)
+    inputs = [file, *([ul] if ul else [])]
+    made = write(imported, options.name, license_name, output, inputs=inputs)
     for path in made:
         print(path)
-    for sentence in [
-        f"{imported.kind} of {imported.duration_s:g} s: {imported.summary}",
-        *imported.origins,
-    ]:
+    print(f"  {imported.kind} of {imported.duration_s:g} s: {imported.summary}")
+    for sentence in imported.origins:
         print(f"  {sentence}")
     if license_name == UNKNOWN:
         print("  Licence: unknown (name it with --license)")
     print(f"next: ccu run --cc cubic --scenario {shlex.quote(_as_path(made[0]))}")
+
+
+def _kind(given: str | None) -> Kind | None:
+    if given in (None, "radio", "capacity"):
+        return cast("Kind | None", given)
+    raise refusal(f"{given!r} is not a kind of scenario", "choose radio or capacity", key="--as")
+
+
+def _name_of(file: Path, given: str | None) -> str:
+    """Return the name that is given to a scenario, else that of the file it is made from."""
+    name = given or re.sub(r"[^A-Za-z0-9._-]+", "-", file.resolve().name.removesuffix(file.suffix))
+    if not _NAME.fullmatch(name):
+        raise refusal(
+            f"{name!r} is not a name", "use letters, digits, dots and hyphens", key="--name"
+        )
+    return name
+
+
+def _period_s(given: str | None) -> float | None:
+    try:
+        return units.seconds(given) if given else None
+    except ValueError as error:
+        raise refusal(str(error), key="--period") from None
 
 
 @app.command()

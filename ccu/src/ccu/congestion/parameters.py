@@ -31,19 +31,21 @@ _DECLARED = re.compile(
 
 @dataclass(frozen=True)
 class Parameter:
-    """One that a source declares."""
+    """A parameter as the text of its source declares it."""
 
     default: str
     least: str
+    """A number, or the name of the parameter whose value is the least of this one's."""
     most: str
 
     @property
-    def above(self) -> str | None:
-        """Name of the parameter whose value is the least; None: `least` is a number."""
+    def least_name(self) -> str | None:
+        """The name in `least`, as users write it; None if `least` is a number."""
         return self.least.lower() if re.fullmatch(_NAME, self.least) else None
 
     def takes(self, text: str, least: str) -> bool:
-        """Return whether `text` is a number in the range; a whole one if the default is one."""
+        """Return whether `text` is a number from `least` to the most; it has to be a whole number
+        if the default is one."""
         try:
             value = float(text)
         except ValueError:
@@ -63,26 +65,33 @@ def declared(source: Path) -> dict[str, Parameter]:
 
 
 def check(cc: str, source: Path, given: Mapping[str, str]) -> None:
-    """Raise RefusedError if one that is given is not declared, or a value is out of its range."""
-    there = declared(source)
-    for name in given:
-        if not there:
-            raise refusal(f"{cc} takes no parameters", "leave it out", key="cc_params")
-        if name not in there:
-            where = Where(key="cc_params")
-            raise RefusedError(unknown("parameter", name, there, f"for {cc}", where=where))
+    """Raise RefusedError if `source` does not declare a given parameter, or a value is out of its
+    range."""
+    known = declared(source)
+    _check_names(cc, known, given)
     complete = values(source, given)  # A default can be below another parameter that is given.
-    for name, one in there.items():
-        text = complete[name]
-        least = complete[one.above] if one.above else one.least
-        if one.takes(text, least):
-            continue
-        kind = "number" if "." in one.default else "whole number"
-        shown, fix = least, f"write {name}={one.default}"
-        if one.above:
-            shown, fix = f"{one.above}={least}", f"write {name}={least}, or a smaller {one.above}"
-        rule = f"{name}={text}: not a {kind} from {shown} to {one.most}"
-        raise refusal(rule, fix, key="cc_params")
+    for name, one in known.items():
+        least = complete[one.least_name] if one.least_name else one.least
+        if not one.takes(complete[name], least):
+            raise _out_of_range(name, one, complete[name], least)
+
+
+def _check_names(cc: str, known: Mapping[str, Parameter], given: Mapping[str, str]) -> None:
+    if given and not known:
+        raise refusal(f"{cc} takes no parameters", "leave it out", key="cc_params")
+    for name in given:
+        if name not in known:
+            where = Where(key="cc_params")
+            raise RefusedError(unknown("parameter", name, known, f"for {cc}", where=where))
+
+
+def _out_of_range(name: str, parameter: Parameter, text: str, least: str) -> RefusedError:
+    kind = "number" if "." in parameter.default else "whole number"
+    shown, fix = least, f"write {name}={parameter.default}"
+    if other := parameter.least_name:
+        shown, fix = f"{other}={least}", f"write {name}={least}, or a smaller {other}"
+    rule = f"{name}={text}: not a {kind} from {shown} to {parameter.most}"
+    return refusal(rule, fix, key="cc_params")
 
 
 def values(source: Path, given: Mapping[str, str]) -> dict[str, str]:
@@ -91,5 +100,5 @@ def values(source: Path, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def defines(given: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what the compiler has to define."""
+    """Return the macros `NAME=value` that the compiler defines for the given parameters."""
     return tuple(f"{name.upper()}={text}" for name, text in given.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The identity of a process: a pid alone may have been reused."""
+"""Processes: their identity, since a pid alone may have been reused, and how they are ended."""
 
 from __future__ import annotations
 
@@ -43,18 +43,19 @@ def alive(who: Identity) -> bool:
 
 
 def end(processes: list[Identity], patience_s: float = 3.0) -> None:
-    """End processes by SIGTERM, then by SIGKILL."""
-    for sent, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, patience_s)):
+    """End processes by SIGTERM, then by SIGKILL; wait for `patience_s` at most after each."""
+    for sent in (signal.SIGTERM, signal.SIGKILL):
         for who in filter(alive, processes):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(who.pid, sent)
-        deadline = time.monotonic() + wait_s
+        deadline = time.monotonic() + patience_s
         while any(map(alive, processes)) and time.monotonic() < deadline:
             time.sleep(0.02)
 
 
 def ending_text(code: int) -> str:
-    """Return how a program ended; codes below 0 are signals (`Popen.returncode`)."""
+    """Return how a program ended, as the predicate of a sentence; codes below 0 are signals
+    (`Popen.returncode`)."""
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
 
 

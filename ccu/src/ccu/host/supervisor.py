@@ -20,7 +20,7 @@ from ccu.spec.errors import Interrupted, RunFailed
 from ddu.console.colours import uncoloured
 
 _POLL_S = 0.02
-_SETTLE_S = 0.3
+_SETTLE_S = 0.3  # between the failure of one program and that of the next, which may be its cause
 
 
 @dataclass
@@ -36,7 +36,8 @@ class Process:
     """True if it must run until it is stopped; others end by themselves, with exit code 0."""
     stopped: bool = False
     how_it_ended: Callable[[], str | None] = lambda: None
-    """Returns how the container that it follows has ended, where its own exit code does not."""
+    """Returns how the container has ended whose log the program follows, which the program's own
+    exit code does not show; None for other programs."""
 
     @property
     def ended(self) -> bool:
@@ -67,7 +68,8 @@ class Supervisor:
         output: Path | None = None,
         lasting: bool = True,
     ) -> Process:
-        """Start `command`, which gets SIGTERM if ccu itself is killed. Raises RunFailed."""
+        """Start `command`, which gets SIGTERM if ccu itself is killed, with its standard output in
+        `output` or NAME.out, and its errors in NAME.log. Raises RunFailed."""
         log = self._logs / f"{name}.log"
         out = output or self._logs / f"{name}.out"
         with out.open("wb") as stdout, log.open("wb") as stderr:
@@ -99,8 +101,8 @@ class Supervisor:
     def wait_for(
         self, process: Process, ready: Callable[[], Any], what: str, patience_s: float = 15.0
     ) -> Any:
-        """Return the first true value of `ready`. Raises RunFailed if a process dies or time is
-        up."""
+        """Return the first true value of `ready`, which means that `process` is `what` (`ready`,
+        `listening`). Raises RunFailed if a program fails or the time is up."""
         deadline = time.monotonic() + patience_s
         while True:
             if value := ready():
@@ -136,7 +138,8 @@ class Supervisor:
             for look in self._watchers:
                 look()
             return
-        # The cause may be a program that ends a little later: wait, and report the first one.
+        # The cause may be a program that ends a little later: wait, and report the one that was
+        # started first. A full disk is the cause of whatever a program reports.
         time.sleep(_SETTLE_S)
         process = self._failed()[0]
         disk.watch(self._logs, disk.FULL_BYTES)
@@ -161,7 +164,8 @@ class Supervisor:
     def stop(
         self, process: Process, sent: signal.Signals = signal.SIGTERM, patience_s: float = 10.0
     ) -> int:
-        """End one program by the signal, then SIGKILL; return its exit code."""
+        """End one program by the signal, then SIGKILL; return its exit code. An empty log is
+        removed."""
         process.stopped = True
         if not process.ended:
             process.popen.send_signal(sent)

@@ -10,15 +10,16 @@ from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction
 
 Verdict = tuple[str, list[str]]
+"""`valid`, `degraded` or `invalid`, and the reasons as sentences."""
 
 
 def check_crossing(
     delivered_bytes: Callable[[Direction], int | None], received_bytes: dict[Direction, int]
 ) -> list[str]:
-    """Raise RunFailed if receivers got more than the link delivered, or nothing.
+    """Raise RunFailed if the receivers of a direction got nothing, or more than the link delivered.
 
-    Payload is less than the IP packets that carry it, so no tolerance is needed. Returns sentences
-    on what could not be checked.
+    Payload is less than the IP packets that carry it, so no tolerance is needed. Returns a sentence
+    for each direction that could not be checked, as its `delivered_bytes` are None.
     """
     unchecked = []
     for direction, received in received_bytes.items():
@@ -39,13 +40,14 @@ def check_crossing(
 def verdict_of(
     summary: dict[str, Any], captures: list[dict[str, Any]], problems: Sequence[str]
 ) -> Verdict:
-    """Return nr-link's verdict, but at least `degraded` if a capture or a flow has a problem."""
-    worst = str(summary["verdict"])
-    reasons = [str(reason) for reason in summary["verdict_reasons"]] + list(problems)
-    if problems and worst == "valid":
-        worst = "degraded"
-    for capture in captures:
-        if dropped := capture["packets_dropped_count"]:
-            reasons.append(f"the {capture['role']}'s capture lacks {dropped} packets")
-            worst = "degraded" if worst == "valid" else worst
-    return worst, reasons
+    """Return the verdict in the link's `summary`, but `degraded` in place of `valid` if there are
+    `problems`, or a capture dropped packets."""
+    gaps = [
+        f"the {capture['role']}'s capture lacks {dropped} packets"
+        for capture in captures
+        if (dropped := capture["packets_dropped_count"])
+    ]
+    verdict, faults = str(summary["verdict"]), [*problems, *gaps]
+    if faults and verdict == "valid":
+        verdict = "degraded"
+    return verdict, [*map(str, summary["verdict_reasons"]), *faults]

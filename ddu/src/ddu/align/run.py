@@ -132,16 +132,17 @@ def aligned_run(
         **{_trace_source(name): trace for name, trace in recording.cc_traces.items()},
         **{name: each.table for name, each in recording.tables.items()},
     }
-    foreign = {
+    faults_of_foreign = {
         name: fault
         for name, table in sources.items()
         if table is not None and (fault := traffic.fault_of(name, table))
     }
-    kept = {name: None if name in foreign else table for name, table in sources.items()}
-    tables = {name: own for name in recording.tables if (own := kept[name]) is not None}
+    kept = {name: table for name, table in sources.items() if name not in faults_of_foreign}
+    tables = {name: own for name in recording.tables if (own := kept.get(name)) is not None}
+    iperf3 = recording.iperf3
     alignment = {
         **clocks.alignment,
-        **({"iperf3": recording.iperf3.alignment} if recording.iperf3 else {}),
+        **({"iperf3": iperf3.alignment} if iperf3 else {}),
         **{name: recording.tables[name].alignment for name in tables},
         **({"mac": radio.alignment} if radio.alignment else {}),
         **({"sockets": sockets.alignment} if sockets.alignment else {}),
@@ -150,23 +151,24 @@ def aligned_run(
         path=recording.path,
         manifest=recording.manifest,
         captures=captures,
-        mac=kept["mac"],
-        link=kept["link"],
+        mac=kept.get("mac"),
+        link=kept.get("link"),
         link_summary=recording.link_summary,
-        sockets=kept["sockets"],
+        sockets=kept.get("sockets"),
         cc_traces={
-            name: own
-            for name in recording.cc_traces
-            if (own := kept[_trace_source(name)]) is not None
+            name: trace
+            for name, trace in recording.cc_traces.items()
+            if _trace_source(name) in kept
         },
         events=radio.events,
         radio_events=recording.radio_events,
-        iperf3=recording.iperf3.table if recording.iperf3 else None,
+        iperf3=iperf3.table if iperf3 else None,
         tables=tables,
         first_payloads=_first_payloads(recording, clocks),
         alignment=alignment,
         faults=(
-            *recording.faults, *flow_faults, *radio.faults, *sockets.faults, *foreign.values(),
+            *recording.faults, *flow_faults, *radio.faults, *sockets.faults,
+            *faults_of_foreign.values(),
         ),
     )  # fmt: skip
 

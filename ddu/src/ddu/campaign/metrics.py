@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names, units and scales of the numbers of summary.json and of the aligned table's columns."""
+"""The numbers of summary.json by their dotted names, and the labels, units and scales by which
+people read them and the aligned table's columns."""
 
 from __future__ import annotations
 
@@ -11,13 +12,17 @@ from ddu.metrics.catalogue import PER_FLOW, summary_metric
 from ddu.schema.columns import Column
 from ddu.tables.columns import column
 
+_NOT_RESULTS = ("software", "cross_checks")
+"""The parts of summary.json that are not results: versions, and comparisons of sources."""
+
 
 class Shown(NamedTuple):
-    """Label, unit and scale by which people read a metric."""
+    """The label, unit and scale by which people read a metric."""
 
     label: str
     unit: str
     scale: float
+    """The factor from the metric's own unit to `unit`."""
 
     @property
     def axis(self) -> str:
@@ -25,7 +30,11 @@ class Shown(NamedTuple):
 
 
 def shown(name: str) -> Shown:
-    """`rtt_ms.p95` → RTT p95, ms; `tcp_throughput_bps` → Throughput, Mbit/s."""
+    """Return how a number of summary.json, or a column of the aligned table, is read.
+
+    `rtt_ms.p95` → RTT p95, ms; `tcp_throughput_bps` → Throughput, Mbit/s. A name that is not known
+    is its own label.
+    """
     head, _, part = name.removeprefix(PER_FLOW).partition(".")
     known: Column = summary_metric(name) or column(head) or Column(head, "")
     label = " ".join([known.title, *part.split()])
@@ -41,7 +50,7 @@ def value(summary: dict[str, Any], name: str) -> float | None:
 
 
 def flat(summary: dict[str, Any]) -> dict[str, float]:
-    """Return all numbers of a summary by their dotted names, means over flows as `flow.…`."""
+    """Return all results of a summary by their dotted names, means over flows as `flow.…`."""
     per_flow = [_numbers(flow) for flow in summary.get("flows", [])]
     names = dict.fromkeys(name for flow in per_flow for name in flow)
     return _numbers(summary) | {
@@ -53,7 +62,7 @@ def flat(summary: dict[str, Any]) -> dict[str, float]:
 def _numbers(summary: dict[str, Any], prefix: str = "") -> dict[str, float]:
     numbers: dict[str, float] = {}
     for key, item in summary.items():
-        if isinstance(item, dict) and key not in ("software", "cross_checks"):
+        if isinstance(item, dict) and key not in _NOT_RESULTS:
             numbers |= _numbers(item, f"{prefix}{key}.")
         elif isinstance(item, (int, float)) and not isinstance(item, bool):
             numbers[f"{prefix}{key}"] = float(item)

@@ -19,7 +19,8 @@ BAND = (0.8, 1.2)
 def convergence(rows: pd.DataFrame, start_s: float) -> dict[str, float | None]:
     """Return convergence time, stability and window of a flow's rows of the aligned table.
 
-    `start_s` is the start of the flow. All are null without samples of the socket.
+    `start_s` is the start of the flow. All are null without samples of the socket, with fewer than
+    two windows of them, and if μ is never near its mean.
 
     μ(t) is the mean congestion window over the last W seconds. The flow has converged when μ first
     lies within 80 to 120 % of its own mean; stability is the deviation of μ from that mean from

@@ -11,10 +11,11 @@ from ddu.schema.arrays import Float
 
 
 def jain(rates: Float) -> Float:
-    """Return (Σx)² / (n·Σx²) of each column of `rates` (one row a flow), over those not NaN.
+    """Return (Σx)² / (n·Σx²) of each column of `rates`, which has a row for each flow, over its n
+    values that are not NaN.
 
-    From 1/n (one flow has all) to 1 (all alike). NaN with fewer than two flows, or when none got
-    anything. Jain, Chiu, Hawe: A Quantitative Measure of Fairness, 1984.
+    The index is from 1/n (one flow has all) to 1 (all are equal). It is NaN with fewer than two
+    flows, or if all rates are 0. Jain, Chiu, Hawe: A Quantitative Measure of Fairness, 1984.
     """
     active = ~np.isnan(rates)
     flows = active.sum(axis=0)
@@ -25,16 +26,17 @@ def jain(rates: Float) -> Float:
 
 
 def friendliness(throughput_bps: Sequence[float], ccs: Sequence[str]) -> float | None:
-    """Return Jain's index between congestion controls: of the mean rate of each one's flows.
+    """Return Jain's index of the mean throughputs of the congestion controls; `ccs` names that of
+    each flow.
 
-    Null unless several compete. Above 0.95 is reasonable, above 0.99 optimal (Lin et al.,
+    None unless several compete. Above 0.95 is reasonable, above 0.99 optimal (Lin et al.,
     section 4.2).
     """
-    names = list(dict.fromkeys(ccs))
-    if len(names) < 2:
+    of_cc: dict[str, list[float]] = {}
+    for cc, rate_bps in zip(ccs, throughput_bps, strict=True):
+        of_cc.setdefault(cc, []).append(rate_bps)
+    if len(of_cc) < 2:
         return None
-    rates = [
-        np.mean([x for x, cc in zip(throughput_bps, ccs, strict=True) if cc == n]) for n in names
-    ]
-    index = float(jain(np.array(rates)[:, None])[0])
+    means_bps = np.array([np.mean(rates_bps) for rates_bps in of_cc.values()])
+    index = float(jain(means_bps[:, None])[0])
     return None if np.isnan(index) else index

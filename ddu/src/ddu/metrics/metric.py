@@ -41,7 +41,7 @@ class Need(Enum):
     MAC = "MAC"
 
     def is_met_by(self, flow: ObservedFlow) -> bool:
-        """Whether the captures of this flow have it; sources besides captures are not checked."""
+        """Return whether the captures of this flow have it; other sources are not checked."""
         has = {
             Need.SENDER: flow.at_sender,
             Need.RECEIVER: flow.at_receiver,
@@ -52,37 +52,42 @@ class Need(Enum):
 
 @dataclass(frozen=True)
 class _Needing(Column):
+    """A column or number that is null without the sources that it needs."""
+
     needs: tuple[Need, ...] = ()
     protocol: Protocol | None = None
-    """The only protocol that has it; None for both."""
+    """The only protocol whose flows have it; None for both."""
     details: str = ""
     """The addition to the definition in docs/metrics.md: enough to compute the metric again."""
 
     def is_known_of(self, flow: ObservedFlow) -> bool:
-        """Whether this flow's protocol has the metric, and its captures what it needs."""
+        """Return whether this flow's protocol has the metric, and its captures what it needs."""
         has_it = self.protocol in (None, "tcp" if flow.is_tcp else "udp")
         return has_it and all(need.is_met_by(flow) for need in self.needs)
 
 
 @dataclass(frozen=True)
 class OnBins:
-    """A flow and the sources beside its captures, on the bins."""
+    """A flow, the bins, and the flow's sources besides its captures: each is there only for the
+    metrics that need it."""
 
     flow: ObservedFlow
     bins: Bins
     sockets: pd.DataFrame | None = None
-    """The socket's last sample before each bin's end, of a metric that needs SOCKETS alone."""
+    """The socket's last sample before each bin's end: a row for each bin (SOCKETS)."""
     quic: pd.DataFrame | None = None
-    """The flow's rows of the table `quic`, and …"""
+    """The flow's rows of the table `quic`, at the times that the log has (QLOG)."""
     quic_latest: pd.DataFrame | None = None
-    """… the last of them before each bin's end, of a metric that needs QLOG."""
+    """The last of them before each bin's end: a row for each bin (QLOG)."""
     aligned: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """The flow's rows of the aligned table, of a metric that needs MAC or CC_TRACE."""
+    """The flow's rows of the aligned table, one for each bin (MAC, CC_TRACE)."""
 
     def mean(self, samples: Samples) -> Float:
+        """Return the mean of the samples in each bin, ms."""
         return self.bins.means(samples.utc_ns, samples.value_ms)
 
     def sum(self, events: Events) -> Float:
+        """Return the number of events in each bin."""
         return self.bins.sums(events.utc_ns, events.count)
 
 
@@ -104,20 +109,20 @@ class BinMetric(_Needing):
 
 @dataclass(frozen=True)
 class SummaryMetric(_Needing):
-    """A number, or a few parts of one, of summary.json: of the run, of each flow, or of both."""
+    """A number of summary.json, or a dictionary of a few: of the run, of each flow, or of both."""
 
     of_run: Callable[[RunView], Value] | None = None
     of_flow: Callable[[FlowView], Value] | None = None
     of_table: Callable[[ObservedFlow], int] | None = None
-    """The column of the same name in the flows table."""
+    """Its value in the column of the same name in the flows table."""
     parts: tuple[str, ...] = ()
     """Names of the parts, as mean and p95, of a value that is a dictionary."""
     if_known: bool = False
-    """Whether summary.json has it only of a flow or run that has a value."""
+    """True if summary.json has it only of a flow or run where it is known, and else no null."""
     in_report: bool = True
-    """Whether report.html shows it."""
+    """True if report.html shows it."""
     means_something: Callable[[dict[str, Any]], bool] | None = None
-    """Whether report.html shows it of the run or flow with this summary; None: of each."""
+    """Returns whether report.html shows it of the run or flow with this summary; None: of each."""
 
     @property
     def is_number(self) -> bool:

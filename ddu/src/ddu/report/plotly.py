@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures for plotly.js: to zoom into, on the page."""
+"""Figures as plotly.js draws them: the reader of a page can zoom into these."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ddu.report.figure import (
     RIGHT_PX,
     TOP_PX,
     Area,
+    Band,
     Figure,
     Mark,
     Plot,
@@ -28,7 +29,7 @@ def rendered(figure: Figure) -> dict[str, Any]:
     """Return `data` and `layout` for Plotly.newPlot; `phone`, the layout for narrow screens; and
     `bins` and `narrower`, to switch between two widths of bins.
 
-    Colours of the page's theme are names, such as @ink.
+    A colour such as @ink is the name of one of the page's theme, which the page replaces.
     """
     drawn: dict[str, Any] = {"data": _data(figure), "layout": _layout(figure, figure.across)}
     if figure.across > 1:
@@ -48,12 +49,13 @@ def _data(figure: Figure) -> list[dict[str, Any]]:
 
 
 def _trace(series: Series, index: int, figure: Figure) -> dict[str, Any]:
+    """Return the trace of a series in plot `index`; lines and points are in px."""
     is_line = series.kind in ("line", "steps", "limit")
     colour = THEME.get(series.colour, series.colour)
     trace: dict[str, Any] = {
-        "x": _numbers(series.x), "y": _numbers(series.y), "name": series.name,
+        "x": _rounded(series.x), "y": _rounded(series.y), "name": series.name,
         "mode": "lines" if is_line else "markers", "showlegend": series.in_legend,
-        "xaxis": "x" if figure.shared_x else f"x{_number(index)}", "yaxis": f"y{_number(index)}",
+        "xaxis": _x_axis(figure, index), "yaxis": f"y{_axis_number(index)}",
     }  # fmt: skip
     if is_line:
         trace["line"] = {"color": colour, "width": 1.4, "dash": series.dash}
@@ -92,43 +94,42 @@ def _layout(figure: Figure, across: int) -> dict[str, Any]:
     over_all = {"hovermode": "x unified", "hoversubplots": "axis"}
     layout |= over_all if figure.shared_x else {"hovermode": "closest"}
     for index, (plot, area) in enumerate(zip(figure.plots, areas_of(figure, across), strict=True)):
-        number = _number(index)
-        layout[f"yaxis{number}"] = _axis(plot.y_label) | {
-            "domain": [area.bottom, area.top], "nticks": 4 if figure.shared_x else 6,
-            "rangemode": "tozero" if plot.y_from_zero else "normal",
-            "anchor": "x" if figure.shared_x else f"x{number}",
-            # Where panels share the time, dragging chooses a time, in all of them.
-            "fixedrange": figure.shared_x,
-        }  # fmt: skip
-        if not figure.shared_x:
-            layout[f"xaxis{number}"] = _axis(plot.x_label) | {
-                "domain": [area.left, area.right], "anchor": f"y{number}",
-            }  # fmt: skip
-        if shapes := _shapes(plot, number, "x" if figure.shared_x else f"x{number}"):
+        layout |= _axes(figure, index, area)
+        place = {"xref": _x_axis(figure, index), "yref": f"y{_axis_number(index)} domain"}
+        shapes = [place | _rectangle(band) for band in plot.bands]
+        shapes += [_line_at(mark) | place for mark in plot.marks]
+        if shapes:
             layout.setdefault("shapes", []).extend(shapes)
         if plot.title:
             layout["annotations"].append(_title(plot, area))
-        for mark in plot.marks:
-            axes = {"xref": "x" if figure.shared_x else f"x{number}", "yref": f"y{number} domain"}
-            layout.setdefault("shapes", []).append(_line_at(mark) | axes)
-            layout["annotations"].append(_text_at(mark) | axes)
+        layout["annotations"].extend(_text_at(mark) | place for mark in plot.marks)
     if figure.shared_x:
-        last = f"y{_number(len(figure.plots) - 1)}"
+        last = f"y{_axis_number(len(figure.plots) - 1)}"
         layout["xaxis"] = _axis(figure.plots[-1].x_label) | {"anchor": last}
     return layout
 
 
-def _shapes(plot: Plot, number: str, x_axis: str) -> list[dict[str, Any]]:
-    """Return the bands behind the curves of a plot."""
-    across: dict[str, Any] = {"xref": x_axis, "yref": f"y{number} domain", "y0": 0, "y1": 1}
-    return [
-        across
-        | {
-            "type": "rect", "layer": "below", "line": {"width": 0}, "x0": band.begin,
-            "x1": band.end, "fillcolor": band.colour, "opacity": band.opacity,
-        }
-        for band in plot.bands
-    ]  # fmt: skip
+def _axes(figure: Figure, index: int, area: Area) -> dict[str, Any]:
+    """Return the y axis of a plot, and its x axis if it has one of its own."""
+    plot, number = figure.plots[index], _axis_number(index)
+    y_axis = _axis(plot.y_label) | {
+        "domain": [area.bottom, area.top], "nticks": 4 if figure.shared_x else 6,
+        "rangemode": "tozero" if plot.y_from_zero else "normal",
+        "anchor": _x_axis(figure, index),
+        # Where panels share the time, dragging chooses a time, in all of them.
+        "fixedrange": figure.shared_x,
+    }  # fmt: skip
+    if figure.shared_x:
+        return {f"yaxis{number}": y_axis}
+    x_axis = _axis(plot.x_label) | {"domain": [area.left, area.right], "anchor": f"y{number}"}
+    return {f"yaxis{number}": y_axis, f"xaxis{number}": x_axis}
+
+
+def _rectangle(band: Band) -> dict[str, Any]:
+    return {
+        "y0": 0, "y1": 1, "type": "rect", "layer": "below", "line": {"width": 0}, "x0": band.begin,
+        "x1": band.end, "fillcolor": band.colour, "opacity": band.opacity,
+    }  # fmt: skip
 
 
 def _line_at(mark: Mark) -> dict[str, Any]:
@@ -156,10 +157,15 @@ def _axis(title: str) -> dict[str, Any]:
     return {"title": label, "gridcolor": "@line", "zeroline": False}
 
 
-def _number(index: int) -> str:
+def _x_axis(figure: Figure, index: int) -> str:
+    return "x" if figure.shared_x else f"x{_axis_number(index)}"
+
+
+def _axis_number(index: int) -> str:
+    """Return the number in the name of a plot's axes: x and y of the first, then x2 and y2."""
     return "" if index == 0 else str(index + 1)
 
 
-def _numbers(values: Float) -> list[float | None]:
+def _rounded(values: Float) -> list[float | None]:
     """Return the values with five significant digits; None for NaN."""
     return [None if text == "nan" else float(text) for text in np.char.mod("%.5g", values).tolist()]

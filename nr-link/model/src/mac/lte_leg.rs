@@ -11,19 +11,22 @@ use crate::range::nanos;
 use crate::scenario::{AtEnd, Leg, LteLeg as Description, Scenario};
 use crate::{Direction, Nanos};
 
-/// The leg as a scenario describes it.
+/// The LTE leg as a scenario describes it, with times in ns.
 #[derive(Debug, Clone)]
 pub struct LteLeg {
     supply: PerDirection<Supply>,
     delay: PerDirection<Nanos>,
-    /// When each change begins and ends, and the leg that serves afterwards.
+    /// When the interruption of each change begins and ends, from the start of a cycle, and the leg that serves then.
     changes: Vec<(Nanos, Nanos, Leg)>,
-    /// The changes repeat after this time.
+    /// The length of a cycle, after which the changes repeat; `None` if they do not.
     period: Option<Nanos>,
 }
 
 impl LteLeg {
     /// Makes the leg of a scenario, with the capacity that `seed` draws.
+    ///
+    /// # Errors
+    /// A time is longer than an hour, or a line of a trace of the capacity breaks a rule.
     pub(crate) fn new(scenario: &Scenario, leg: &Description, seed: u64) -> Result<Self, Problem> {
         let supply = |direction| Supply::new(scenario, &leg.capacity, direction, seed);
         let ms = |key: &str, ms: f64| nanos(key, ms);
@@ -52,7 +55,7 @@ impl LteLeg {
     }
 }
 
-/// A change that is an event.
+/// A part of a change of the leg that is an event of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The leg is left; nothing serves the UE for the time given.
@@ -62,7 +65,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// Returns the event for the log.
+    /// Returns the event for the log. As drives name handovers, `5t4` is from NR to LTE and `4t5` back.
     pub fn event(self, time: Nanos, ue: UeId) -> RadioEvent {
         let kind = match self {
             Self::Leaves { to, interruption } => EventKind::LegChange {
@@ -89,12 +92,13 @@ pub(crate) struct Legs {
     lte: LteLeg,
     /// The leg that serves, or served last.
     leg: Leg,
-    /// The end of a change.
+    /// The end of the interruption that is going on.
     interrupted: Option<Nanos>,
     /// The index of the next change, and the start of the cycle that it is in.
     next: (usize, Nanos),
-    /// The supply so far, and the part of it that is left for the next packets.
+    /// The supply until the last call of `offer`.
     offered: PerDirection<Work>,
+    /// The part of it that the next bytes may take.
     left: PerDirection<Work>,
 }
 
@@ -115,7 +119,7 @@ impl Legs {
         self.interrupted.is_none().then_some(self.leg)
     }
 
-    /// Returns the delay of LTE.
+    /// Returns the one-way delay of LTE.
     pub fn delay(&self, direction: Direction) -> Nanos {
         *self.lte.delay.of(direction)
     }
@@ -149,7 +153,8 @@ impl Legs {
         })
     }
 
-    /// Returns the bytes that LTE offers in a direction since the last call; call it in each slot.
+    /// Returns the whole bytes that LTE can carry in a direction now: what it has supplied since the last call, and
+    /// what was left. It has to be called in each slot: what LTE supplies while it does not serve is lost.
     pub fn offer(&mut self, direction: Direction, now: Nanos) -> u64 {
         let serves = self.serving() == Some(Leg::Lte);
         let supply = self.lte.supply.of(direction);
@@ -163,7 +168,7 @@ impl Legs {
         (*left / WORK_PER_BYTE) as u64
     }
 
-    /// Takes bytes of the offer; with nothing left to send, its rest is lost.
+    /// Takes bytes of the offer. Its rest is lost if the buffer `is_empty`, else it stays for the next slot.
     pub fn take(&mut self, direction: Direction, bytes: u64, is_empty: bool) {
         let left = match direction {
             Direction::Downlink => &mut self.left.dl,

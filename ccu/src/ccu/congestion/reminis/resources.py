@@ -11,20 +11,20 @@ from typing import ClassVar
 from ccu.congestion.reminis import bpf_program, implementation
 from ccu.congestion.reminis.implementation import MODULE
 
-_TIMEOUT_S = 30
+_CLEAN_TIMEOUT_S = 30  # so that a loader that hangs does not keep the cleanup
 
 
 @dataclass(frozen=True)
 class BpfProgram:
-    """Reminis as a BPF program, which its loader registers."""
+    """Reminis as a BPF program, which its loader (kmod/loader) registers."""
 
     kind: ClassVar[str] = "reminis-bpf"
 
     def remove(self) -> list[str]:
         command = bpf_program.command("clean")
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S)
-        # From Linux 6.4 on it is gone with its loader, and there is nothing to remove.
-        removed = answer.returncode == 0 and json.loads(answer.stdout)["removed"]
+        cleaned = subprocess.run(command, capture_output=True, text=True, timeout=_CLEAN_TIMEOUT_S)
+        # From Linux 6.4 on its registration ends with the loader, so that nothing is left.
+        removed = cleaned.returncode == 0 and json.loads(cleaned.stdout)["removed"]
         return ["removed Reminis from the kernel"] if removed else []
 
 

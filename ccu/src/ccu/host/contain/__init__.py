@@ -18,13 +18,14 @@ from ccu.host.contain.user import chosen
 
 __all__ = ["Rights", "contained", "losses"]
 
-_ITSELF = (sys.executable, "-B", "-m", __name__)
+_ITSELF = (sys.executable, "-B", "-m", __name__)  # __main__.py
 
 
 def contained(command: Sequence[str], rights: Rights) -> list[str]:
-    """Return the command that runs `command` with these rights, as far as this machine allows.
+    """Return the command that runs `command` with these rights, with all means of containment that
+    this machine has.
 
-    The Python of this process, and its packages, can be read in any case.
+    The program can always read the Python of this process, and its packages.
     """
     packages = (one for one in (sys.prefix, sys.base_prefix, *sys.path) if Path(one).is_dir())
     reads, writes = _absolute((*rights.reads, *packages)), _absolute(rights.writes)
@@ -36,7 +37,8 @@ def contained(command: Sequence[str], rights: Rights) -> list[str]:
 
 @cache
 def losses() -> dict[str, str]:
-    """Return why this machine lacks each feature that it lacks. Prints them, once."""
+    """Return the features (FEATURES) that this machine lacks, each with the reason. Prints them,
+    once."""
     import subprocess  # This package is imported by each contained program, where it starts.
 
     tried = subprocess.run(_ITSELF, capture_output=True, text=True, check=True)
@@ -49,8 +51,9 @@ def losses() -> dict[str, str]:
 
 
 def _out_of_reach(paths: Iterable[str]) -> set[str]:
-    """Return the feature that this machine lacks where a view of the files cannot show a user what
-    it needs. Prints it, once."""
+    """Return the feature `nobody` if the program has to stay root to reach the paths: it has no
+    view of the files of its own, and no other user may enter all folders above them. Prints that,
+    once."""
     if "mounts" not in losses():
         return set()
     other = chosen()

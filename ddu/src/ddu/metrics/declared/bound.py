@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of every congestion control: the throughput of a sender that knows the link.
-docs/bound.md proves that no run is above it."""
+"""An upper bound on the throughput of every congestion control: that of a sender that knows the
+link. docs/bound.md proves that no run is above it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Front:
     def over(
         cls, capacity_bytes: Int, begins_ns: Int, ends_ns: Int, least_ns: int, packet_bytes: int
     ) -> Front:
-        """Return the front of a link with this capacity in intervals of time, of packets with at
-        least `packet_bytes`, none of which takes less than `least_ns`."""
+        """Return the front of a link with this capacity in each interval of time, for packets that
+        have at least `packet_bytes` and take at least `least_ns`."""
         waited_ns = _waited_ns(capacity_bytes, begins_ns, ends_ns, packet_bytes)
         delay_ns = np.maximum(least_ns, waited_ns)
         order = np.argsort(delay_ns, kind="stable")
@@ -52,12 +52,13 @@ class Front:
         return total
 
     def least_ns(self, size_bytes: int) -> float:
-        """Return the least mean one-way delay of so many bytes; of all where there are fewer."""
-        total, delay = 0, 0
+        """Return the least mean one-way delay of `size_bytes`; that of all bytes if the front has
+        fewer."""
+        total, delay_byte_ns = 0, 0
         for size, delay_ns in self._intervals():
             taken = min(size, size_bytes - total)
-            total, delay = total + taken, delay + taken * delay_ns
-        return delay / max(total, 1)
+            total, delay_byte_ns = total + taken, delay_byte_ns + taken * delay_ns
+        return delay_byte_ns / max(total, 1)
 
     def _intervals(self) -> zip[tuple[int, int]]:
         # Python's integers: products of bytes and ns may exceed 64 bits.
@@ -65,12 +66,13 @@ class Front:
 
 
 def _waited_ns(capacity_bytes: Int, begins_ns: Int, ends_ns: Int, packet_bytes: int) -> Int:
-    """Return the least time of a packet that is delivered in each interval, by the capacity alone:
-    it needs its own size of it, and all of an interval's may come in one moment."""
+    """Return the least delay that the capacity allows a packet delivered in each interval j:
+    b(j) minus e(k) of docs/bound.md, step 3. It can be below 0, since all of an interval's capacity
+    may come in one moment."""
     by_begin = np.concatenate([[0], np.cumsum(capacity_bytes)])
-    # The last interval at whose begin so much was yet to come of what is there by each end.
-    first = np.searchsorted(by_begin, by_begin[1:] - packet_bytes, side="right") - 1
-    waited: Int = begins_ns - ends_ns[np.clip(first, 0, len(ends_ns) - 1)]
+    # k: the last interval from whose begin to the end of j the capacity holds the packet.
+    latest = np.searchsorted(by_begin, by_begin[1:] - packet_bytes, side="right") - 1
+    waited: Int = begins_ns - ends_ns[np.clip(latest, 0, len(ends_ns) - 1)]
     return waited
 
 
@@ -87,15 +89,15 @@ class Delivered:
 
     @property
     def mean_ns(self) -> int:
-        """The mean delay of their bytes, in whole ns that are not below it."""
-        ms, ns = np.divmod(self.delay_ns, _NS_PER_MS)
-        delay = int(self.ip_bytes @ ms) * _NS_PER_MS + int(self.ip_bytes @ ns)
-        return -(-delay // self.total_bytes)
+        """The mean delay of their bytes, rounded up to whole ns."""
+        ms, ns = np.divmod(self.delay_ns, _NS_PER_MS)  # Σ bytes · ns may exceed 64 bits.
+        delay_byte_ns = int(self.ip_bytes @ ms) * _NS_PER_MS + int(self.ip_bytes @ ns)
+        return -(-delay_byte_ns // self.total_bytes)
 
 
 def delivered(run: RunView, direction: str) -> Delivered:
-    """Return the packets that were sent once, and received before the MAC's last interval ended:
-    of the time after it the capacity is not known."""
+    """Return the packets that were sent once, and received before the MAC's last interval ended,
+    after which the capacity is not known."""
     flows = run.in_direction(direction)
     at_ns = np.concatenate([flow.one_way_delay.utc_ns for flow in flows])
     delay_ms = np.concatenate([flow.one_way_delay.value_ms for flow in flows])
@@ -109,7 +111,7 @@ def delivered(run: RunView, direction: str) -> Delivered:
 def front_of(run: RunView, direction: str, packets: Delivered) -> Front | None:
     """Return the front of the run's link in a direction, in its traffic time, for such packets.
 
-    None: the captures or the MAC's capacity are not known.
+    None if the link's capacity is not known, or there is no such packet.
     """
     mac = run.capacity_bytes(direction)
     if mac is None or not packets.total_bytes:
@@ -131,11 +133,13 @@ class Reached:
     share: float | None
     """The delivered share of the most bytes that were possible at their mean delay."""
     possible_bps: float | None
+    """The highest throughput at that delay."""
     least_ms: float
+    """The least mean one-way delay of as many bytes."""
 
 
 def _reached(run: RunView) -> dict[str, Reached]:
-    """Return what each direction reached in which it is known."""
+    """Return the values of each direction that has flows and a front."""
     reached: dict[str, Reached] = {}
     for direction in sorted({flow.flow.direction for flow in run.flows}):
         packets = delivered(run, direction)
@@ -152,6 +156,8 @@ def _reached(run: RunView) -> dict[str, Reached]:
 
 
 def _of_each(value: Callable[[Reached], float | None]) -> Callable[[RunView], Value]:
+    """Return a value for each direction; null where it is not known."""
+
     def values(run: RunView) -> Value:
         known = {direction: value(one) for direction, one in run.once(_reached).items()}
         return dict.fromkeys(_DIRECTIONS) | known

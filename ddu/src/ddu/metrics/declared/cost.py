@@ -9,7 +9,7 @@ from ddu.metrics.metric import Need, SummaryMetric
 from ddu.metrics.views import FlowView
 
 _BOTH = (Need.SENDER, Need.RECEIVER)
-_WINDOW = (Need.SOCKETS,)
+_CWND = (Need.SOCKETS,)
 
 
 def _volume_bytes(flow: ObservedFlow) -> int:
@@ -18,7 +18,8 @@ def _volume_bytes(flow: ObservedFlow) -> int:
 
 
 def _volume_per_goodput(flow: ObservedFlow) -> float | None:
-    return _ratio(_volume_bytes(flow), int(flow.delivered[1].sum()))
+    _, goodput_bytes = flow.delivered
+    return _ratio(_volume_bytes(flow), int(goodput_bytes.sum()))
 
 
 def _retransmissions_per_packet(flow: ObservedFlow) -> float | None:
@@ -67,17 +68,17 @@ METRICS = (
         "time from the flow's start until the mean window is first near its mean",
         "Convergence time",
         details="μ(t): mean congestion window of the last W, sampled every 0.1 s; μ̄: its mean. "
-        "Near: within 80 … 120 % of μ̄", needs=_WINDOW, protocol="tcp",
+        "Near: within 80 … 120 % of μ̄", needs=_CWND, protocol="tcp",
         of_flow=lambda view: view.once(_convergence)["convergence_time_s"],
     ),
     SummaryMetric(
         "stability_bytes", "spread of the mean window after it converged", "Stability",
-        details="standard deviation of μ from μ̄", needs=_WINDOW, protocol="tcp",
+        details="standard deviation of μ from μ̄", needs=_CWND, protocol="tcp",
         of_flow=lambda view: view.once(_convergence)["stability_bytes"],
     ),
     SummaryMetric(
         "convergence_window_s", "W: 30 s, in runs below 300 s a tenth of the run",
-        "Convergence window", needs=_WINDOW, protocol="tcp",
+        "Convergence window", needs=_CWND, protocol="tcp",
         of_flow=lambda view: view.once(_convergence)["convergence_window_s"], in_report=False,
     ),
 )  # fmt: skip

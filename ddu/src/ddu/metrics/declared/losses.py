@@ -17,19 +17,23 @@ _SENDER, _BOTH = (Need.SENDER,), (Need.SENDER, Need.RECEIVER)
 
 
 def _per_bin(events: EventsOf) -> Callable[[OnBins], Float]:
+    """Return the sum of a flow's events in each bin, for the aligned table."""
     return lambda at: at.sum(events(at.flow))
 
 
 def _of_table(events: EventsOf) -> Callable[[ObservedFlow], int]:
+    """Return the sum of a flow's events, for the flows table."""
     return lambda flow: int(events(flow).count.sum())
 
 
 def _of_flow(events: EventsOf) -> Callable[[FlowView], int]:
+    """Return the same sum, for the flow in summary.json."""
     return lambda view: int(events(view.flow).count.sum())
 
 
 def _of_run(events: EventsOf, needs: tuple[Need, ...]) -> Callable[[RunView], int | None]:
-    """Return the sum over TCP flows; null without any, or if one was not captured as needed."""
+    """Return the sum over the run's TCP flows; null without any, or if one was not captured as
+    needed."""
 
     def total(run: RunView) -> int | None:
         if not run.tcp or not all(need.is_met_by(flow) for flow in run.tcp for need in needs):
@@ -50,6 +54,8 @@ def _counted(
     panel: Panel | None = None,
     of_flow: bool = False,
 ) -> tuple[BinMetric, SummaryMetric]:
+    """Return the column and the number of one kind of events of TCP flows; report.html shows the
+    number if each flow has it too."""
     return (
         BinMetric(
             f"tcp_{name}", definition, label, "segments", digits=0, needs=needs, protocol="tcp",
@@ -64,6 +70,7 @@ def _counted(
 
 
 def _lost(flow: ObservedFlow) -> Events:
+    """Return the losses of a flow of TCP or UDP; columns and sums of the run have TCP's alone."""
     return flow.lost
 
 

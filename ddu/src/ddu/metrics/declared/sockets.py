@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's own state of the sending socket."""
+"""The state of the sending socket in the kernel (`struct tcp_info`), on the bins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ddu.metrics.metric import BinMetric, Need, OnBins
 from ddu.schema.columns import Panel
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
-"""enum tcp_ca_state of Linux, include/uapi/linux/tcp.h."""
+"""The names of the values 0, 1, … of enum tcp_ca_state (include/uapi/linux/tcp.h)."""
 
 _SOCKETS = (Need.SOCKETS,)
 
@@ -20,11 +20,13 @@ _SOCKETS = (Need.SOCKETS,)
 def _from_sample(
     compute: Callable[[pd.DataFrame], pd.Series[Any]],
 ) -> Callable[[OnBins], pd.Series[Any]]:
-    def last_sample(at: OnBins) -> pd.Series[Any]:
-        assert at.sockets is not None
+    """Return the computation of a column from the last sample before each bin's end."""
+
+    def column(at: OnBins) -> pd.Series[Any]:
+        assert at.sockets is not None  # `needs` says so.
         return compute(at.sockets)
 
-    return last_sample
+    return column
 
 
 METRICS = (
