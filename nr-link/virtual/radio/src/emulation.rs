@@ -338,7 +338,7 @@ fn taps(state: &State, paths: usize) -> String {
 mod tests {
     use super::*;
 
-    /// As rfsim adds them: each share is cut to an integer.
+    /// Returns what rfsim makes of the samples: it adds shares that are cut to an integer.
     fn with_crosstalk([first, second]: [Sample; 2]) -> [Sample; 2] {
         let sum = |one: i16, other: i16| one + (f64::from(other) * RFSIM_CROSSTALK) as i16;
         let add = |one: Sample, other: Sample| [0, 1].map(|part| sum(one[part], other[part]));

@@ -37,7 +37,7 @@ pub struct Threads {
     search_after: u32,
 }
 
-/// By what is known that a thread has run.
+/// The source from which it is known that a thread has run.
 #[derive(Debug)]
 enum Movement {
     Recorded(Switches),
