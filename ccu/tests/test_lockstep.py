@@ -497,6 +497,10 @@ def test_energy_after_the_cyclic_prefix_is_stated() -> None:
         ({"channel": "flat", "antennas": "2x2"}, "is set for one antenna each"),
         ({"capture_n3": True, "core": "none"}, "there is no N3 to capture"),
         ({"testbed": "usrp", "usrp": "b210"}, "a USRP keeps real time"),
+        (
+            {"testbed": "usrp", "usrp": "b210", "lockstep": False, "antennas": "2x2"},
+            "over USRPs gNB and UE have one antenna each",
+        ),
     ],
 )
 def test_what_cannot_be_in_lockstep_is_refused(more: dict[str, Any], rule: str) -> None:

@@ -286,6 +286,39 @@ def test_the_last_counters_were_read_after_the_end(
         files.finish()
 
 
+def test_what_was_waited_for_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In lockstep the readings' time ends when the last counters are there, and may be slow."""
+    monkeypatch.setattr(gnb_files, "_WORKING_FOLDERS", (str(tmp_path).lstrip("/"),))
+    over, ended = threading.Event(), threading.Event()
+    versions: dict[int, int] = {}
+
+    def write() -> None:
+        while not ended.wait(0.3):
+            for name in reversed(gnb_files.NAMES):
+                (tmp_path / name).write_text(f"{len(versions)}\n")
+            versions[(tmp_path / gnb_files.NAMES[0]).stat().st_mtime_ns] = len(versions)
+
+    def now_ns() -> int | None:
+        time.sleep(0.2)
+        return None if over.is_set() else time.time_ns()
+
+    gnb = threading.Thread(target=write)
+    (tmp_path / "kept").mkdir()
+    files = gnb_files.GnbFiles(os.getpid, tmp_path / "kept", now_ns)
+    gnb.start()
+    files.start()
+    try:
+        files.wait_for_counters()
+        counted_ns = files._counted_ns
+        over.set()
+    finally:
+        ended.set()
+        gnb.join()
+        files.finish()
+    kept = [(tmp_path / "kept" / name).read_text().split()[-1] for name in gnb_files.NAMES]
+    assert min(map(int, kept)) >= versions[counted_ns]
+
+
 def test_frames_give_the_radios_time_over_wraps(tmp_path: Path) -> None:
     log = tmp_path / "gnb-stdout.log"
     clock = FrameClock(log)

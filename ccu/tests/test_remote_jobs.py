@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -47,3 +48,26 @@ def test_a_second_attempt_of_a_second_has_a_name_of_its_own(
         with tarfile.open(fileobj=io.BytesIO(done.archive)) as packed:
             names += [one for one in packed.getnames() if "/" not in one]
     assert names == ["20261127T120000Z-cubic-dl-106prb-static" + end for end in ("", "-2")]
+
+
+@pytest.mark.parametrize(
+    ("testbed", "held"), [("rfsim", ("OpenAirInterface", 1)), ("emulated", ("emulated", 2))]
+)
+def test_a_machine_with_two_testbeds_has_one_openairinterface(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, testbed: str, held: tuple[str, int]
+) -> None:
+    """Its containers have the same addresses in each run."""
+    locked: list[tuple[str, int]] = []
+
+    def hold(lock: str, _wait: bool, _report: object, count: int) -> Any:
+        locked.append((lock, count))
+        return nullcontext()
+
+    monkeypatch.setattr(remote.slots, "held", hold)
+    monkeypatch.setattr(remote, "software", lambda: "")
+    monkeypatch.setattr(remote, "_perform", lambda _: Ended())
+    campaign: Any = SimpleNamespace()
+    wanted = experiment("static", {"testbed": testbed, "cc": "cubic", "prb": 106})
+    job = Job(wanted, tmp_path, "raw")
+    remote.perform(remote.RemoteJob(job, campaign, str(tmp_path), "", {remote.machine(): 2}))
+    assert locked == [held]

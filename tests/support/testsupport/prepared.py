@@ -288,7 +288,7 @@ def _prepare(base: socket.socket, with_packages: socket.socket) -> tuple[socket.
     _build_models(BaseModel)
     # Compiles the patterns by which rich distinguishes numbers, paths and so on.
     Console(file=StringIO()).print("a word")
-    sys.modules["ddu.api"].prepare()  # It reads the script that every report has.
+    sys.modules["ddu.api"].prepare()  # It compresses the script that every report has.
     contain.losses()  # A fact of the machine, which an interpreter of its own finds out.
     pid = os.fork()
     if pid:

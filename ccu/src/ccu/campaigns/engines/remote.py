@@ -77,8 +77,9 @@ def perform(remote: RemoteJob) -> Done:
         return Done(Ended(error=error))
     experiment = remote.job.experiment
     with ExitStack() as stack:
-        if lock := driver_of(experiment).lock(experiment):
-            count = remote.testbeds.get(machine(), 1)
+        driver = driver_of(experiment)
+        if lock := driver.lock(experiment):
+            count = 1 if driver.alone else remote.testbeds.get(machine(), 1)
             stack.enter_context(slots.held(lock, True, lambda _: None, count))
         if Path(remote.token).exists():
             return Done(_perform(remote.job))

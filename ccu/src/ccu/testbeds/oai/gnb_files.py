@@ -55,7 +55,8 @@ class GnbFiles(Background):
         self._now_ns = now_ns
         self._seen: dict[str, tuple[int, int]] = {}
         self._latest: dict[str, str] = {}
-        self._counted_ns = 0  # when the gNB wrote the latest version of the MAC's file
+        self._written_ns = 0  # when the gNB wrote the latest version of the MAC's file
+        self._counted_ns = 0  # the same, once all files are kept that were there with it
 
     def finish(self) -> None:
         self._end()
@@ -66,6 +67,8 @@ class GnbFiles(Background):
             if pid is not None:
                 for name in NAMES:
                     self._look(pid, name)
+                # Not before: what waits for it may end the time of the readings next.
+                self._counted_ns = self._written_ns
 
     def _look(self, pid: int, name: str) -> None:
         for file in files_of(pid, name):
@@ -81,7 +84,7 @@ class GnbFiles(Background):
             if text:
                 self._latest[name] = text
                 if name == NAMES[0]:
-                    self._counted_ns = stat.st_mtime_ns
+                    self._written_ns = stat.st_mtime_ns
             now_ns = self._now_ns()
             if now_ns is None:
                 return

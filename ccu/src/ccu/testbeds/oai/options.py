@@ -139,6 +139,12 @@ class OaiOptions(TestbedOptions):
                 "leave --uplink-target-db out, or have the channel on samples in lockstep",
                 key="uplink_target_db",
             )
+        if self.antennas != "1x1" and self.usrp is not None:
+            raise invalid(
+                f"{self.antennas}: over USRPs gNB and UE have one antenna each",
+                "leave --antennas out",
+                key="antennas",
+            )
         if self.antennas != "1x1" and not self.on_samples:
             raise invalid(
                 f"{self.antennas}: rfsim's own channel is set for one antenna each",
