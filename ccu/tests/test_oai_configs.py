@@ -215,9 +215,7 @@ def test_antennas_and_layers_are_those_of_the_experiment(
     written = values(configs.rendered(plan)["gnb.conf"])
     assert (written["nb_tx"], written["nb_rx"]) == (str(gnb), str(gnb))
     assert written.get("maxMIMO_layers") == layers
-    ports = [
-        written.get(f"{one}_AntennaPorts{end}") for one, end in (("pdsch", "_XP"), ("pusch", ""))
-    ]
+    ports = [written.get(name) for name in ("pdsch_AntennaPorts_XP", "pusch_AntennaPorts")]
     assert ports == [None if gnb == 1 else str(gnb)] * 2
     of_ue = f" --ue-nb-ant-rx {ue} --ue-nb-ant-tx {ue} "
     assert (of_ue in configs.ue_options(plan, 1)) is (ue > 1)

@@ -71,7 +71,7 @@ def _executor(scheduler: str | None, tls: Path | None) -> Iterator[Executor]:
 
 
 def _way_of_starting() -> str:
-    """Return how processes start: not as forks of this one, whose libraries have threads by now,
+    """Return how processes start: not as forks of this one, which has threads of its own by now,
     and not as new interpreters, each of which would import for a second what an analysis needs."""
     # The process that forks listens below this folder, and paths of sockets have 107 bytes.
     return "forkserver" if len(gettempdir()) < 70 else "spawn"
