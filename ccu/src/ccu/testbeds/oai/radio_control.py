@@ -115,8 +115,8 @@ class RadioControl:
     def _close(self) -> None:
         for modem in self._modems:
             modem.close()
-        for log in self._logs.values():
-            log.close()
         if self._questions:
             self._questions.close()
         self.clock.close()
+        for log in self._logs.values():
+            log.close()  # Last, as a full disk refuses it.

@@ -79,12 +79,13 @@ class HeldChannel(Background):
         self._client.close()
         self._end()
         problems = []
-        for track, log in self._tracks:
+        for track, _ in self._tracks:
             try:
                 track.restore()
             except TelnetFailed as error:
                 problems.append(f"the channel model was not restored: {error}")
-            log.close()
         for modem in self._modems:
             modem.close()
+        for _, log in self._tracks:
+            log.close()  # Last, as a full disk refuses it.
         return problems
