@@ -493,13 +493,16 @@ def test_energy_after_the_cyclic_prefix_is_stated() -> None:
     [
         ({"ues": 5}, "in lockstep there are at most 4 UEs"),
         ({"ues": 2, "channel": "flat"}, "one for all UEs in lockstep"),
-        ({"channel": "flat", "uplink_target_db": 20}, "one noise for both directions"),
-        ({"channel": "flat", "antennas": "2x2"}, "is set for one antenna each"),
+        (
+            {"channel": "flat", "uplink_target_db": 20},
+            "--uplink-target-db: only a channel on the samples",
+        ),
+        ({"channel": "flat", "antennas": "2x2"}, "--antennas: only a channel on the samples"),
         ({"capture_n3": True, "core": "none"}, "there is no N3 to capture"),
         ({"testbed": "usrp", "usrp": "b210"}, "a USRP keeps real time"),
         (
             {"testbed": "usrp", "usrp": "b210", "lockstep": False, "antennas": "2x2"},
-            "over USRPs gNB and UE have one antenna each",
+            "--antennas: only a channel on the samples",
         ),
     ],
 )

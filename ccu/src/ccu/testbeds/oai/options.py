@@ -133,24 +133,13 @@ class OaiOptions(TestbedOptions):
                 "write --channel flat, or leave --no-lockstep out",
                 key="channel",
             )
-        if self.uplink_target_db is not None and not self.on_samples:
-            raise invalid(
-                "rfsim's own channel has one noise for both directions",
-                "leave --uplink-target-db out, or have the channel on samples in lockstep",
-                key="uplink_target_db",
-            )
-        if self.antennas != "1x1" and self.usrp is not None:
-            raise invalid(
-                f"{self.antennas}: over USRPs gNB and UE have one antenna each",
-                "leave --antennas out",
-                key="antennas",
-            )
-        if self.antennas != "1x1" and not self.on_samples:
-            raise invalid(
-                f"{self.antennas}: rfsim's own channel is set for one antenna each",
-                "leave --antennas out, or have the channel on samples in lockstep",
-                key="antennas",
-            )
+        for key, without in (("uplink_target_db", None), ("antennas", "1x1")):
+            if getattr(self, key) != without and not self.on_samples:
+                raise invalid(
+                    "only a channel on the samples of gNB and UE has it",
+                    "leave it out, or take --testbed rfsim in lockstep with --channel samples",
+                    key=key,
+                )
         return self
 
     @classmethod
