@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar
 
 import pytest
 
@@ -18,19 +16,7 @@ from ccu.scenarios.play import experiment
 from ccu.spec.errors import Interrupted
 from ccu.testbeds import Site
 from ccu.testbeds.oai.driver import OaiDriver
-
-
-@dataclass(frozen=True)
-class Container:
-    """A resource that takes a signal while it is removed."""
-
-    kind: ClassVar[str] = "container-of-a-test"
-    file: str
-
-    def remove(self) -> list[str]:
-        signal.raise_signal(signal.SIGHUP)
-        Path(self.file).unlink(missing_ok=True)
-        return []
+from testsupport.interrupted_removal import Slow
 
 
 @pytest.fixture
@@ -64,7 +50,7 @@ def test_a_closed_terminal_ends_it_in_order(
     container = tmp_path / "container"
 
     def make(site: Site) -> None:
-        site.resources.register(Container(str(container)))
+        site.resources.register(Slow(str(container), signal.SIGHUP))
         container.touch()
         signal.raise_signal(signal.SIGHUP)
         if checks:  # else it comes too late for any wait
@@ -85,7 +71,7 @@ def test_one_that_is_up_stays(tmp_path: Path, up: Callable[[Callable[[Site], Non
     container = tmp_path / "container"
 
     def make(site: Site) -> None:
-        site.resources.register(Container(str(container)))
+        site.resources.register(Slow(str(container), signal.SIGHUP))
         container.touch()
 
     up(make)

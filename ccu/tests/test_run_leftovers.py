@@ -20,6 +20,7 @@ from ccu.runs import run as runs
 from ccu.scenarios.play import experiment
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.testbeds import Site
+from testsupport.interrupted_removal import Slow
 
 
 @dataclass(frozen=True)
@@ -34,19 +35,6 @@ class Stubborn:
 
 
 SENTENCE = "not removed: stubborn network: in use"
-
-
-@dataclass(frozen=True)
-class Slow:
-    """A resource whose removal takes long enough for somebody to press Ctrl-C."""
-
-    kind: ClassVar[str] = "slow"
-    file: str
-
-    def remove(self) -> list[str]:
-        signal.raise_signal(signal.SIGINT)
-        Path(self.file).unlink(missing_ok=True)
-        return []
 
 
 def carry_out(
@@ -117,7 +105,7 @@ def test_a_signal_during_the_removal_does_not_end_it(
     for file in files:
         file.touch()
     ended = RunFailed if fails else Interrupted
-    made = [Slow(str(file)) for file in files]
+    made = [Slow(str(file), signal.SIGINT) for file in files]
     with pytest.raises(ended) as error:
         carry_out(tmp_path, monkeypatch, fails=fails, is_known=True, made=made)
     assert [file for file in files if file.exists()] == []

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -35,6 +36,16 @@ def install_hint(name: str) -> str:
     packages |= {"ssh": "openssh-client", "setpriv": "util-linux"}
     package = packages.get(name, name)
     return f"install it: sudo apt-get install {package}"
+
+
+def shielded(
+    command: Sequence[str | Path], environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, and return how it ended. The terminal's Ctrl-C does not reach it:
+    it is for ccu, which then removes what there is."""
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, start_new_session=True
+    )
 
 
 def require(name: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from ccu.host import programs
 from ccu.host.processes import ending_text
 from ccu.host.resources import Resource
 from ccu.spec.errors import RunFailed
@@ -69,12 +70,9 @@ class DockerRuntime:
         options = ["--project-name", self._project, "--profile", self._profile]
         options += ["--project-directory", str(CONTAINERS), "--progress", "quiet"]
         files = [word for file in self._files for word in ("--file", file)]
-        completed = subprocess.run(
+        completed = programs.shielded(
             [*docker.command(), "compose", *files, *options, *arguments],
-            capture_output=True,
-            text=True,
-            env=os.environ | self._variables,
-            start_new_session=True,
+            os.environ | self._variables,
         )
         if completed.returncode != 0:
             lines = (completed.stderr or completed.stdout).strip().splitlines()
@@ -181,12 +179,7 @@ class ComposeProject:
 
 def _answer(*words: str) -> str:
     """Return what `docker WORDS…` prints. Raises RefusedError without docker, else RunFailed."""
-    answer = subprocess.run(
-        [*docker.command(), *words],
-        capture_output=True,
-        text=True,
-        start_new_session=True,  # Ctrl-C is for ccu, which removes what there is.
-    )
+    answer = programs.shielded([*docker.command(), *words])
     # A container may have ended in between; the answer on the others is valid.
     if answer.returncode != 0 and "No such" not in answer.stderr:
         raise RunFailed("containers", f"docker {words[0]}: {_explain(answer.stderr.strip())}")

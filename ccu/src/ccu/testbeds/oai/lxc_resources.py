@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -28,8 +27,7 @@ class LxcContainer:
         folder = FOLDER / self.name
         if not folder.exists():
             return []
-        words = ["lxc-stop", "-P", str(FOLDER), "-n", self.name, "-k"]
-        stopped = subprocess.run(words, capture_output=True, text=True, start_new_session=True)
+        stopped = programs.shielded(["lxc-stop", "-P", FOLDER, "-n", self.name, "-k"])
         if (pid := pid_of(self.name)) is not None:  # Without its folder nobody would find it.
             raise OSError(stopped.stderr.strip() or f"process {pid} still runs")
         shutil.rmtree(folder)
@@ -38,12 +36,7 @@ class LxcContainer:
 
 def pid_of(container: str) -> int | None:
     """Return the pid of a container's first process; None if it does not run."""
-    completed = subprocess.run(
-        ["lxc-info", "-P", FOLDER, "-n", container, "-pH"],
-        capture_output=True,
-        text=True,
-        start_new_session=True,  # Ctrl-C is for ccu.
-    )
+    completed = programs.shielded(["lxc-info", "-P", FOLDER, "-n", container, "-pH"])
     text = completed.stdout.strip()
     return int(text) if completed.returncode == 0 and text.isdigit() and text != "-1" else None
 
@@ -76,5 +69,4 @@ def _filter_rule(action: str, bridge: str) -> None:
         return
     rule = ["FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"]
     if iptables := programs.find("iptables"):
-        command: list[str | Path] = [iptables, "-w", action, *rule]
-        subprocess.run(command, capture_output=True, start_new_session=True)
+        programs.shielded([iptables, "-w", action, *rule])

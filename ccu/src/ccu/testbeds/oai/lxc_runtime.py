@@ -114,12 +114,8 @@ class LxcRuntime:
 
     def _boot(self, service: str) -> None:
         name = self._name(service)
-        completed = subprocess.run(
-            ["lxc-start", "-P", FOLDER, "-n", name, "-d", "-o", FOLDER / name / "lxc.log"],
-            capture_output=True,
-            text=True,
-            start_new_session=True,  # Ctrl-C is for ccu, which then removes what has been started.
-        )
+        log = FOLDER / name / "lxc.log"
+        completed = programs.shielded(["lxc-start", "-P", FOLDER, "-n", name, "-d", "-o", log])
         if completed.returncode != 0:
             lines = completed.stderr.strip().splitlines()[-4:]
             raise RunFailed("containers", "lxc-start: " + "\n  ".join(lines))

@@ -107,12 +107,12 @@ class Radio:
         command += ["--listen", f"{configs.HOST_ADDRESS}:{RFSIM_PORT}"]
         command += ["--gnb", f"{configs.GNB_ADDRESS}:{RFSIM_PORT}"]
         command += ["--slot-samples", str(round(plan.carrier.sample_rate_hz * SLOT_S))]
+        settings = oai_options(self._site.experiment)
         if plan.on_samples:
             channel = link_config.write(self._site.experiment, self._site.scenario, self._site.raw)
             command += ["--channel", str(channel)]
-            command += ["--antennas", f"{plan.gnb_antennas}x{plan.ue_antennas}"]
+            command += ["--antennas", settings.antennas]
             command += ["--channel-record", str(self._site.raw / "oai" / CHANNEL_FILE)]
-        settings = oai_options(self._site.experiment)
         if settings.uplink_target_db is not None:
             command += ["--uplink-target", str(settings.uplink_target_db)]
         if settings.capture_n3:
