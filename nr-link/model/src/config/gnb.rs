@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Polling;
 use crate::radio::SlotKind;
 use crate::radio::overhead::DataSymbols;
 use crate::radio::{Mcs, McsTable};
@@ -40,6 +41,8 @@ pub struct Gnb {
     pub ahead_slots: u64,
     /// Time from a UE's decision about the content of an uplink slot to its start.
     pub ue_ahead_slots: u64,
+    /// Slots from an uplink slot to the first downlink slot that is scheduled with knowledge of its content.
+    pub uplink_known_slots: u64,
     /// k2: slots from a grant to its PUSCH, at least.
     pub grant_slots: u64,
     /// Acknowledgements of the downlink.
@@ -65,12 +68,12 @@ pub struct Gnb {
     pub unasked_grant_slots: u64,
     /// t-Reordering of PDCP.
     pub t_reordering: Nanos,
+    /// Polling of RLC in acknowledged mode, unless the configuration has its own.
+    pub polling: Polling,
     /// Slots between two occasions for a scheduling request.
     pub request_period_slots: u64,
     /// Whether the uplink has the downlink's SINR, where no target for its power is given.
     pub uplink_as_downlink: bool,
-    /// Whether a scheduling request is heard in a slot in which the UE acknowledges blocks too.
-    pub hears_request_beside_feedback: bool,
     /// The cost of the UE's channel estimation for narrow allocations: by their number of PRBs, in ascending order, the SINR
     /// in dB that they have at most. Wider ones have no limit.
     pub narrow_pdsch_sinr_db: &'static [(u16, f64)],
@@ -190,7 +193,8 @@ pub struct Reserved {
 /// `docs/nr-link-model.md` has the source of each value.
 pub static OAI_2026_W11: Gnb = Gnb {
     ahead_slots: 5,
-    ue_ahead_slots: 1,
+    ue_ahead_slots: 2,
+    uplink_known_slots: 7,
     grant_slots: 6,
     feedback: FeedbackRule {
         first_slots: 6,
@@ -218,10 +222,15 @@ pub static OAI_2026_W11: Gnb = Gnb {
     pusch_dmrs_symbols: 3,
     least_prb: 5,
     t_reordering: 100_000_000,
+    polling: Polling {
+        pdus: Some(64),
+        bytes: Some(500_000),
+        t_poll_retransmit: 45_000_000,
+        t_status_prohibit: 15_000_000,
+    },
     unasked_grant_slots: 20,
     request_period_slots: 10,
     uplink_as_downlink: true,
-    hears_request_beside_feedback: false,
     narrow_pdsch_sinr_db: &[(5, 21.3), (6, 24.3), (7, 27.0), (8, 27.0)],
     narrow_pusch_sinr_db: &[(5, 21.1)],
     receiver: Receiver {

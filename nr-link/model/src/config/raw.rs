@@ -285,7 +285,7 @@ pub(super) struct Rlc {
     pub mode: RlcMode,
     /// t-Reassembly, ms.
     pub t_reassembly_ms: f64,
-    /// Polling and status PDUs of acknowledged mode. Default: losses are known without.
+    /// Polling and status PDUs of acknowledged mode. Default: the gNB profile's; of `ideal`, losses are known without.
     pub polling: Option<RawPolling>,
 }
 

@@ -245,7 +245,7 @@ impl<T> RadioAccess<T> {
         }
         let timing = &self.cell.timing;
         let primary = timing.slot_at(CarrierId::PRIMARY, tick);
-        if let Some(slot) = primary.filter(|&slot| timing.carries_request(slot)) {
+        if let Some(slot) = primary.filter(|&slot| timing.carries_pucch(slot)) {
             for ue in &mut self.ues {
                 ue.request(&self.cell, slot);
             }

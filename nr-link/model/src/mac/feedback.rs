@@ -41,11 +41,6 @@ impl PucchOccasions {
         !rule.reports_in(slot) || self.in_slot(slot) <= rule.understood_with_report
     }
 
-    /// Returns whether a block is acknowledged in a slot.
-    pub fn acknowledges_in(&self, slot: Slot) -> bool {
-        self.in_slot(slot) > 0
-    }
-
     fn in_slot(&self, slot: Slot) -> u8 {
         let found = self.taken.iter().find(|(other, _)| *other == slot);
         found.map_or(0, |&(_, blocks)| blocks)

@@ -3,6 +3,7 @@
 //! (TS 38.321 clauses 5.4.4, 5.4.5), and the grants that answer them.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use super::harq::Block;
 use crate::config::{Gnb, Grants, RadioConfig};
@@ -86,6 +87,10 @@ pub(crate) struct BufferStatus {
 #[derive(Debug, Clone, Copy)]
 struct InexactGrants {
     unasked_grant_slots: u64,
+    /// The start of the last slot for which the UE built a report.
+    reported: Option<Nanos>,
+    /// A request of the UE is pending.
+    pending: bool,
     /// A request that no grant has answered.
     requested: bool,
     /// The last slot that was granted.
@@ -96,6 +101,8 @@ impl InexactGrants {
     fn new(gnb: &Gnb) -> Self {
         Self {
             unasked_grant_slots: gnb.unasked_grant_slots,
+            reported: None,
+            pending: false,
             requested: false,
             last: Slot(0),
         }
@@ -150,15 +157,30 @@ impl BufferStatus {
         !self.announced && !self.is_unlimited
     }
 
+    /// Ends the uplink slot that starts at `start`, after which the UE `has_data` left or not; returns whether a request
+    /// is due in this slot. OpenAirInterface's UE has one pending while data was left at the end of the uplink slot
+    /// before, also of data that it has reported, unless it sends a report in this slot.
+    pub fn is_request_due(&mut self, start: Nanos, has_data: bool) -> bool {
+        let Some(inexact) = &mut self.inexact else {
+            return has_data && self.unannounced();
+        };
+        let is_reported = inexact.reported == Some(start);
+        let was_pending = mem::replace(&mut inexact.pending, has_data && !is_reported);
+        was_pending && !is_reported && !self.is_unlimited
+    }
+
     /// Records a scheduling request in the slot that starts at `sent`; the gNB has it at `known`.
     pub fn request(&mut self, sent: Nanos, known: Nanos) {
         self.announced = true;
         self.messages.push(known, Message::Request { sent });
     }
 
-    /// Records that the UE built a block whose report states `bytes` left.
-    pub fn announce(&mut self, bytes: u64) {
+    /// Records that the UE built a block for the slot that starts at `start`, whose report states `bytes` left.
+    pub fn announce(&mut self, start: Nanos, bytes: u64) {
         self.announced = bytes > 0;
+        if let Some(inexact) = &mut self.inexact {
+            inexact.reported = Some(start);
+        }
     }
 
     /// Records the report of a block that arrived and was built for the slot that starts at `built`; the gNB has it
@@ -186,15 +208,15 @@ impl BufferStatus {
 
     fn read(&mut self, message: Message) {
         match message {
-            Message::Request { sent } => {
-                // A block of this slot or an earlier one that arrives later, by HARQ, was built without the new
-                // data: its report of an empty buffer must not cancel the request.
-                self.newest = self.newest.max(sent + 1);
-                match &mut self.inexact {
-                    Some(inexact) => inexact.requested = true,
-                    None => self.known_bytes = self.known_bytes.max(GRANT_ON_REQUEST_BYTES),
+            Message::Request { sent } => match &mut self.inexact {
+                Some(inexact) => inexact.requested = true,
+                None => {
+                    // A block of this slot or an earlier one that arrives later, by HARQ, was built without the new
+                    // data: its report of an empty buffer must not cancel the request.
+                    self.newest = self.newest.max(sent + 1);
+                    self.known_bytes = self.known_bytes.max(GRANT_ON_REQUEST_BYTES);
                 }
-            }
+            },
             Message::Status { built, .. } if built < self.newest => {}
             Message::Status { built, bytes } => {
                 self.newest = built;
@@ -211,12 +233,17 @@ impl BufferStatus {
 
     /// Records a grant of a new block in a slot that starts at `start`.
     pub fn grant(&mut self, slot: Slot, start: Nanos, bytes: u64) {
+        self.answer(slot);
+        self.granted.push_back((start, bytes));
+        self.known_bytes = self.known_bytes.saturating_sub(bytes);
+    }
+
+    /// Records a grant, also for a retransmission: OpenAirInterface's gNB takes either for the answer to a request.
+    pub fn answer(&mut self, slot: Slot) {
         if let Some(inexact) = &mut self.inexact {
             inexact.requested = false;
             inexact.last = slot;
         }
-        self.granted.push_back((start, bytes));
-        self.known_bytes = self.known_bytes.saturating_sub(bytes);
     }
 
     /// Returns whether the gNB knows of data that it has not granted.
@@ -267,9 +294,43 @@ mod tests {
     }
 
     #[test]
+    fn openairinterface_asks_for_data_that_was_left_in_the_slot_before() {
+        let mut status = BufferStatus {
+            inexact: Some(InexactGrants::new(&OAI_2026_W11)),
+            ..BufferStatus::default()
+        };
+        assert!(!status.is_request_due(7, true), "the data is new");
+        assert!(status.is_request_due(17, true));
+        assert!(status.is_request_due(27, true), "no block has taken it");
+        status.announce(37, 100);
+        assert!(!status.is_request_due(37, true), "a report is beside it");
+        assert!(!status.is_request_due(38, true));
+        assert!(status.is_request_due(47, true), "also after a report");
+        assert!(
+            status.is_request_due(57, false),
+            "as it was left in the slot before"
+        );
+        assert!(!status.is_request_due(67, false));
+    }
+
+    #[test]
+    fn any_grant_answers_a_request() {
+        let mut status = BufferStatus {
+            inexact: Some(InexactGrants::new(&OAI_2026_W11)),
+            ..BufferStatus::default()
+        };
+        status.answer(Slot(8));
+        status.request(7, 14);
+        assert_eq!(status.known_bytes(14), 0);
+        assert!(status.small_grant(Slot(17), 8));
+        status.answer(Slot(17));
+        assert!(!status.small_grant(Slot(18), 8));
+    }
+
+    #[test]
     fn a_request_is_not_cancelled_by_the_report_of_an_older_block() {
         let mut status = BufferStatus::default();
-        status.announce(0); // the block of slot 8 reports an empty buffer, and fails
+        status.announce(8, 0); // the block of slot 8 reports an empty buffer, and fails
         status.request(8, 10);
         status.report(8, 0, 12); // its retransmission arrives after the request
         assert_eq!(status.known_bytes(12), GRANT_ON_REQUEST_BYTES);

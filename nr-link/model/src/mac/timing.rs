@@ -108,7 +108,7 @@ impl Timing {
     pub fn known_by_gnb(&self, carrier: CarrierId, slot: Slot) -> Nanos {
         match &self.gnb {
             None => self.decoded_by_gnb(carrier, slot),
-            Some(gnb) => self.start(carrier, slot + 1 + gnb.ahead_slots),
+            Some(gnb) => self.start(carrier, slot + gnb.uplink_known_slots),
         }
     }
 
@@ -151,10 +151,15 @@ impl Timing {
             .unwrap_or(0)
     }
 
+    /// Returns whether this slot of the primary carrier has PUCCH.
+    pub fn carries_pucch(&self, slot: Slot) -> bool {
+        self.kind(CarrierId::PRIMARY, slot).carries_pucch()
+    }
+
     /// Returns whether UEs can send scheduling requests in this slot of the primary carrier.
     pub fn carries_request(&self, slot: Slot) -> bool {
         let duplex = self.duplex(CarrierId::PRIMARY);
-        duplex.slot(slot).carries_pucch()
+        self.carries_pucch(slot)
             && self.gnb.is_none_or(|gnb| {
                 let first = (0..gnb.request_period_slots)
                     .find(|&other| duplex.slot(Slot(other)).carries_pucch());
@@ -312,6 +317,7 @@ fn grants(duplex: &Duplex, k2: u64, carries_pusch: impl Fn(SlotKind) -> bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::OAI_2026_W11;
     use crate::radio::TddPattern;
 
     fn tdd(word: &str) -> Duplex {
@@ -382,6 +388,16 @@ mod tests {
         );
         assert_eq!(timing.acknowledged(CarrierId(1), Slot(0)), Slot(36));
         assert_eq!(timing.acknowledged(CarrierId(0), Slot(0)), Slot(9));
+    }
+
+    #[test]
+    fn openairinterface_answers_a_request_twenty_slots_later() {
+        let lone = carrier(3.6, 1, true, tdd("DDDDDDDSUU"));
+        let timing = Timing::of(&[lone], 500_000, Some(&OAI_2026_W11));
+        for asked in [Slot(7), Slot(17)] {
+            let known = timing.known_by_gnb(CarrierId::PRIMARY, asked);
+            assert_eq!(timing.next_grant(known), asked + 20);
+        }
     }
 
     #[test]

@@ -10,7 +10,6 @@ use super::report::Report;
 use super::serving::{Outcome, Serving};
 use super::ue::Ue;
 use crate::Direction;
-use crate::config::Gnb;
 use crate::counters::Capacity;
 use crate::delays::Part;
 use crate::headers::{BUFFER_STATUS_BYTES, MOST_SEGMENT_BYTES, SHORTEST_SEGMENT_BYTES};
@@ -84,6 +83,7 @@ impl<T> Ue<T> {
         if let Some(drx) = self.drx() {
             drx.transmission((Direction::Uplink, carrier, process));
         }
+        self.buffer_status.answer(slot);
         Some(self.grant(carrier, slot, process, Content::Retransmission(block)))
     }
 
@@ -252,23 +252,18 @@ impl<T> Ue<T> {
         }
     }
 
-    /// Sends a scheduling request, in a slot of the primary carrier, if the UE has data of which the gNB does not know.
+    /// Sends a scheduling request, in a slot of the primary carrier with PUCCH, if one is due and the slot is for requests.
     pub fn request(&mut self, cell: &Cell, slot: Slot) {
-        if !self.is_connected() || !self.is_on_nr() || !self.has_beam() {
+        if !self.is_connected() || !self.is_on_nr() || !self.has_beam() || self.cell.is_none() {
             return;
         }
         let start = cell.timing.start(CarrierId::PRIMARY, slot);
-        let feedback = &self.serving[CarrierId::PRIMARY.0].occasions;
-        let is_deaf =
-            |gnb: &Gnb| !gnb.hears_request_beside_feedback && feedback.acknowledges_in(slot);
-        if cell.radio.gnb().is_some_and(is_deaf) {
-            return;
-        }
-        let asks_again = self.drx().is_some_and(|drx| drx.asks_again(start));
-        let asks = asks_again || self.buffer_status.unannounced();
-        if self.cell.is_some() && asks && self.waiting_bytes(start) > 0 {
-            self.buffer_status
-                .request(start, cell.timing.known_by_gnb(CarrierId::PRIMARY, slot));
+        let has_data = self.waiting_bytes(start) > 0;
+        let asks_again = has_data && self.drx().is_some_and(|drx| drx.asks_again(start));
+        let is_due = self.buffer_status.is_request_due(start, has_data) || asks_again;
+        if is_due && cell.timing.carries_request(slot) {
+            let known = cell.timing.known_by_gnb(CarrierId::PRIMARY, slot);
+            self.buffer_status.request(start, known);
             if let Some(drx) = self.drx() {
                 drx.request();
             }
@@ -295,7 +290,7 @@ impl<T> Ue<T> {
         let status_bytes = status.map_or(0, |(_, bytes)| bytes);
         let payload = self.ul.rlc.fill_or_nothing(room - status_bytes, start);
         let left = self.waiting_bytes(start);
-        self.buffer_status.announce(left);
+        self.buffer_status.announce(start, left);
         if let Some(drx) = self.drx() {
             drx.report(start);
         }

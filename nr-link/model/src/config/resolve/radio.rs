@@ -301,7 +301,7 @@ fn rlc(raw: raw::Rlc, pdcp: raw::Pdcp, gnb: Option<&Gnb>) -> Result<RlcMode, Pro
         }
         raw::RlcMode::Am => RlcMode::Acknowledged {
             t_reassembly,
-            polling,
+            polling: polling.or(gnb.map(|gnb| gnb.polling)),
         },
         raw::RlcMode::Um => RlcMode::Unacknowledged {
             t_reassembly,
