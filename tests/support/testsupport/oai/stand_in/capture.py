@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the gNB writes with `--opt.type pcap`: its transport blocks as Wireshark's mac-nr, in UDP over IPv4.
+"""The file that the gNB writes with `--opt.type pcap`: its blocks as Wireshark's mac-nr, in UDP over IPv4.
 
 As the real one, it buffers what it writes.
 """
