@@ -35,7 +35,7 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
 from ccu.testbeds.oai.carrier import carrier
-from ccu.testbeds.oai.lockstep import channel, cores, n3_time, radio, turns
+from ccu.testbeds.oai.lockstep import capture_time, channel, cores, radio, turns
 from ccu.testbeds.oai.lockstep import run as lockstep_run
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
@@ -255,6 +255,7 @@ def test_a_run_that_fails_ends_everything_and_says_why(
         plan=SimpleNamespace(on_samples=True, ue_numbers=[1]),
         in_networks=nullcontext,
         check_radio=lambda _: None,
+        gnb_pid=lambda: None,
     )
     held = SimpleNamespace(path=tmp_path, hold=lambda _: {})
     coupled = coupled_type(cast(Any, site), [], cast(Any, stack), cast(Any, held))
@@ -390,13 +391,30 @@ def test_what_was_captured_on_n3_gets_the_radios_time(tmp_path: Path) -> None:
     walls = [99, 100, 250, 305, 315, 399, 401]
     packets = [struct.pack("=IIII4s", 0, at, 4, 9, f"{at:04}".encode()) for at in walls]
     capture.write_bytes(header + b"".join(packets))
-    assert n3_time.restamp(capture, n3_time.read_slots(slots)) == 5
+    assert capture_time.restamp(capture, capture_time.read_slots(slots).radio_ns) == 5
     content = capture.read_bytes()
     assert content[:24] == header
     kept = list(struct.iter_unpack("=IIII4s", content[24:]))
     ends = [0, 1, 1, 1, 2]
     assert [(seconds * 10**9 + rest - START_NS) / SLOT_NS for seconds, rest, *_ in kept] == ends
     assert [one[2:] for one in kept] == [(4, 9, f"{at:04}".encode()) for at in walls[1:-1]]
+
+
+def test_blocks_from_before_and_after_the_slots_stay_with_the_radios_time(tmp_path: Path) -> None:
+    slots = capture_time.Slots([1_000_000, 3_000_000, 9_000_000], [START_NS, START_NS + SLOT_NS])
+    capture = tmp_path / "mac.pcap"
+    # Of OpenAirInterface: in µs.
+    header = struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 228)
+    walls_us = [400, 1_000, 2_999, 3_000, 8_999, 9_700]
+    packets = [struct.pack("=IIII5s", 0, at, 5, 5, f"{at:05}".encode()) for at in walls_us]
+    capture.write_bytes(header + b"".join(packets))
+    assert capture_time.restamp(capture, slots.passing_ns) == len(walls_us)
+    content = capture.read_bytes()
+    assert content[:24] == header
+    kept = list(struct.iter_unpack("=IIII5s", content[24:]))
+    times_us = [(seconds * 10**9 + us * 1000 - START_NS) // 1000 for seconds, us, *_ in kept]
+    assert times_us == [-600, 0, 0, 500, 500, 1200]
+    assert [one[2:] for one in kept] == [(5, 5, f"{at:05}".encode()) for at in walls_us]
 
 
 def test_a_run_from_before_the_channel_on_samples_is_repeated_with_its_flat_channel() -> None:

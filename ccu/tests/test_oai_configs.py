@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
+import struct
 from pathlib import Path
 from typing import get_args
 
@@ -15,6 +17,7 @@ from ccu.scenarios.resolve import resolve
 from ccu.testbeds.oai import (
     configs,
     lxc_runtime,
+    mac_pcap,
     plans,
     preflight,
     real_time,
@@ -133,6 +136,40 @@ def test_options_follow_the_version() -> None:
     for plan in (old, new):
         for text in (configs.gnb_options(plan), configs.ue_options(plan, 1)):
             assert re.search(r"--telnetsrv.listenaddr 192\.168\.71\.1\d\d", text)
+
+
+@pytest.mark.parametrize(
+    "chosen", [{}, {"testbed": "usrp", "usrp": "b210", "lockstep": False}, {"core": "none"}]
+)
+def test_the_gnb_writes_its_blocks_where_they_are_asked_for(chosen: dict[str, object]) -> None:
+    flags = {"testbed": "rfsim", "cc": "cubic", **chosen}
+    without, asked = (plans.plan_of(resolve(flags | more)) for more in ({}, {"mac_pcap": True}))
+    options = configs.gnb_options(asked)
+    assert " --opt.type pcap --opt.path /tmp/mac.pcap " in options
+    assert "--opt" not in configs.gnb_options(without)
+    assert configs.ue_options(asked, 1) == configs.ue_options(without, 1)
+
+
+def test_the_blocks_are_kept_up_to_the_last_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, kept = tmp_path / "tmp.pcap", tmp_path / "mac.pcap"
+    monkeypatch.setattr(mac_pcap, "_FILE", str(written).lstrip("/"))
+    header = struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 228)
+    blocks = [struct.pack("=IIII", 1, 2, size, size) + bytes(size) for size in (700, 3, 90)]
+    whole = header + b"".join(blocks)
+    for more in (b"", blocks[0][:7], blocks[0][:-1]):
+        written.write_bytes(whole + more)
+        assert mac_pcap.collect(os.getpid(), kept) == []
+        assert kept.read_bytes() == whole
+    for nothing in (b"", header, header + blocks[0][:-1]):
+        written.write_bytes(nothing)
+        (said,) = mac_pcap.collect(os.getpid(), kept)
+        assert said == "the gNB has written no transport blocks (--mac-pcap)"
+        assert not kept.exists()
+    written.unlink()
+    assert mac_pcap.collect(os.getpid(), kept) == mac_pcap.collect(None, kept) == [said]
+    assert not kept.exists()
 
 
 # The first tag with each change, by OpenAirInterface's history.

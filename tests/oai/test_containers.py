@@ -187,10 +187,13 @@ def test_a_gnb_that_gets_no_ue_is_started_again_with_its_ues(
 
 
 def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
-    ran = docker_ccu.run(*WITHOUT_CORE)
+    ran = docker_ccu.run(*WITHOUT_CORE, "--mac-pcap")
     run = analysed(ran)
     (flow,) = ran.manifest["flows"]
     assert (flow["sender"]["address"], flow["receiver"]["address"]) == ("10.0.1.1", "10.0.1.2")
+    blocks = pd.read_parquet(run / "tables" / "mac_pdus.parquet")
+    assert set(blocks["mac_rnti"]) == {RNTIS[0]}
+    assert (blocks["t_s"] > 1).any()
     assert ran.manifest["hosts"]["server"]["interface"] == "oaitun_enb1"
     assert received_bytes(run, "f0") > 1e5
     assert not (run / "raw/oai/amf-stdout.log").exists()
@@ -277,6 +280,17 @@ def test_an_unreadable_log_does_not_end_a_run(daemon: Any, docker_ccu: Ccu, faul
     if fault == "unknown-format":
         reasons = json.loads((run / "summary.json").read_text())["verdict_reasons"]
         assert any("no OAI MAC block" in reason for reason in reasons)
+
+
+def test_a_gnb_that_writes_no_blocks_is_said(daemon: Any, docker_ccu: Ccu) -> None:
+    tag = daemon.faulty("fault-no-blocks", FAULT="no-blocks")
+    ran = docker_ccu.run("--oai-version", tag, *WITHOUT_CORE, "--mac-pcap")
+    run = analysed(ran)
+    reasons = ran.manifest["verdict_reasons"]
+    assert "the gNB has written no transport blocks (--mac-pcap)" in reasons
+    assert ran.manifest["verdict"] == "degraded"
+    assert not (run / "raw/oai/mac.pcap").exists()
+    assert leftovers(docker_ccu) == []
 
 
 def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) -> None:

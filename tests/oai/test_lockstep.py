@@ -201,6 +201,30 @@ exec {example} $*
 """
 
 
+def test_transport_blocks_have_the_times_of_their_slots(lockstep: Ccu) -> None:
+    ran = lockstep.run(*WITHOUT_CORE, "--scenario", "static", "--duration", "1s", "--mac-pcap")
+    run = analysed(ran)
+    assert (ran.manifest["verdict"], ran.manifest["verdict_reasons"]) == ("valid", [])
+    blocks = pd.read_parquet(run / "tables" / "mac_pdus.parquet")
+    during = blocks[blocks["t_s"].between(0, 1)]
+    slot_ns = ran.manifest["coupling"]["slot_ns"]
+    for _, of_direction in during.groupby("pdu_direction", observed=True):
+        slots = of_direction["frame"] * 20 + of_direction["slot"]
+        passed_slots = (slots - slots.iloc[0]) % (1024 * 20)
+        apart_ns = of_direction["utc_ns"] - passed_slots * slot_ns
+        # The gNB's own number of the slot, which its time in wall time would not follow; a block
+        # may be written where one slot is over and the next has not begun.
+        assert apart_ns.max() - apart_ns.min() <= slot_ns
+        assert len(of_direction) > 50
+    (counted, *_) = re.findall(
+        r"MAC: +TX +(\d+) RX", (run / "raw/oai/nrMAC_stats.log").read_text()
+    )[-1:]
+    # The last blocks are in the gNB's buffer, and it may have sent some since it counted.
+    sent_bytes = blocks.loc[blocks["pdu_direction"] == "dl", "pdu_bytes"].sum()
+    assert sent_bytes == pytest.approx(int(counted), rel=0.05)
+    assert leftovers(lockstep) == []
+
+
 @pytest.mark.skipif(bool(contain.losses()), reason="this machine cannot contain a program")
 def test_policies_and_programs_of_a_user_are_contained(lockstep: Ccu, tmp_path: Path) -> None:
     outside = tmp_path / "outside"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ccu.testbeds.oai import mac_pcap
 from ccu.testbeds.oai import version as versions
 from ccu.testbeds.oai.carrier import Carrier
 from ccu.testbeds.oai.usrp import Usrp
@@ -80,6 +81,8 @@ class Plan:
     """The address that the UE connects to: the gNB's, or one that passes its samples on."""
     gnb_antennas: int = 1
     ue_antennas: int = 1
+    mac_pcap: bool = False
+    """True if the gNB writes its transport blocks."""
 
     @property
     def radio(self) -> str:
@@ -132,6 +135,8 @@ def gnb_options(plan: Plan) -> str:
         words += ["--rfsim", *_channel_models(plan)]
     if plan.carrier.three_quarters:
         words.append("-E")
+    if plan.mac_pcap:
+        words += mac_pcap.OPTIONS
     return " ".join([*words, *_telnet(plan.gnb_address, plan.options.gnb_telnet), *_LOG])
 
 

@@ -167,12 +167,6 @@ class OaiOptions(TestbedOptions):
                 "leave it out, or add --lockstep",
                 key="dl_delay_ms",
             )
-        if experiment.mac_pcap:
-            raise invalid(
-                "OpenAirInterface does not hand its transport blocks to ccu (docs/mac-pcap.md)",
-                "leave it out, or take another testbed",
-                key="mac_pcap",
-            )
         if experiment.explain and not self.lockstep:
             raise invalid(
                 "in real time OpenAirInterface does not state the delay of packets",

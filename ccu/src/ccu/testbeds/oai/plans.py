@@ -59,6 +59,7 @@ def plan_of(experiment: Experiment) -> Plan:
         rfsim_server=configs.HOST_ADDRESS if settings.lockstep else configs.GNB_ADDRESS,
         gnb_antennas=gnb_antennas,
         ue_antennas=ue_antennas,
+        mac_pcap=experiment.mac_pcap,
     )
 
 

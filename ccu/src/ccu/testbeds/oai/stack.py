@@ -217,8 +217,12 @@ class Stack:
         if self._beside_gnb:
             self._beside_gnb.attach(self)
 
+    def gnb_pid(self) -> int | None:
+        """Return the gNB's process; None if it does not run."""
+        return self.runtime.pid(self.plan.gnb_service)
+
     def _gnb_runs(self) -> bool:
-        return self.runtime.pid(self.plan.gnb_service) is not None
+        return self.gnb_pid() is not None
 
     def _wait_attached(self, service: str, number: int) -> bool:
         self._follow(service, f"ue{number - 1}-stdout.log")

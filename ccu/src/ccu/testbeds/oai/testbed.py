@@ -25,7 +25,7 @@ from ccu.spec.experiment import Direction, Experiment
 from ccu.spec.socket_buffers import socket_buffer_sysctls
 from ccu.testbeds import Host, Site
 from ccu.testbeds.namespaces import NamespaceHosts
-from ccu.testbeds.oai import configs, preflight, real_time, services
+from ccu.testbeds.oai import configs, mac_pcap, preflight, real_time, services
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
 from ccu.testbeds.oai.gnb_files import GnbFiles
@@ -157,7 +157,7 @@ class OaiTestbed(NamespaceHosts):
         self._problems: list[str] = []
         with stack.in_networks():
             self.hosts = self._prepare_hosts()
-        self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
+        self._files = GnbFiles(stack.gnb_pid, self._folder)
         self._control: RadioControl | None = None
         self._statistics: Statistics | None = None
         self._n3: N3Capture | None = None
@@ -221,13 +221,17 @@ class OaiTestbed(NamespaceHosts):
         return None if self._stale else self._files.mac_bytes(direction)
 
     def settle(self) -> dict[str, Any]:
-        """Restore the channel, and compare the radio's time with wall time."""
+        """Keep what the gNB has written, restore the channel, and compare the radio's time with
+        wall time."""
         # The gNB writes its counters once per second: wait for the last ones.
         try:
             self._files.wait_for_counters()
         except TimeoutError:
             self._stale = True
             self._problems.append("the gNB's counters are older than the end of the traffic")
+        if self._stack.plan.mac_pcap:
+            blocks = self._folder / mac_pcap.NAME
+            self._problems += mac_pcap.collect(self._stack.gnb_pid(), blocks)
         self.end()
         clock = self._control.clock if self._control else None
         verdict, reasons = real_time_verdict(clock)

@@ -2,7 +2,7 @@
 """Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link, one a UE, or
 where rfsim has no channel model (lockstep) those of its own modem.
 
-FAULT (environment): dies, telnet-refuses, truncated-log, old-format, unknown-format, and of its first
+FAULT (environment): dies, telnet-refuses, truncated-log, old-format, unknown-format, no-blocks, and of its first
 start only: spoilt-once (no UE attaches), dies-once (when a UE attaches).
 """
 
@@ -17,6 +17,7 @@ import threading
 import time
 from pathlib import Path
 
+import capture
 import options
 from modem import Gnb
 from modem_telnet import ModemTelnet
@@ -27,6 +28,8 @@ FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
 LINKS = Path("/tmp/link")
 FIRST_RNTI = 0x4CBA
+SLOT_S = 0.0005
+MOST_BLOCK_BYTES = 10_000
 # ra_ResponseWindow 4 is 10 slots: with DDDDDDDSUU, Msg2 comes after 11 (TS 38.331; seen in 2026.w11).
 SHORTEST_WINDOW = 5
 STARTED = Path("/tmp/started-before")
@@ -155,7 +158,19 @@ def accept(server, connected, answer):
         client.sendall(answer)
 
 
-def send_samples(given, config, server):
+def note_blocks(written):
+    """Write a block for the bytes that each UE was sent in 0.1 s, as far as one can have them."""
+    seen = {}
+    while True:
+        for rnti in rntis():
+            sent, _ = delivered(rnti)
+            if count := min(sent - seen.get(rnti, 0), MOST_BLOCK_BYTES):
+                written.add(capture.DL, rnti, int(time.monotonic() / SLOT_S), count)
+            seen[rnti] = sent
+        time.sleep(0.1)
+
+
+def send_samples(given, config, server, written):
     """Be a modem whose samples decide what it carries; print its counters."""
     prb = int(re.search(r"dl_carrierBandwidth = (\d+);", config)[1])
     if "--do-ra" in given:
@@ -164,7 +179,13 @@ def send_samples(given, config, server):
     else:
         tunnel_of = N3(own_address(config)).tunnel
     antennas = int(re.search(r"nb_tx = (\d+);", config)[1])
-    modem = Gnb(Carrier(prb, "-E" in given, antennas), tunnel_of)
+
+    def note(is_dl, index, slot, count):
+        if written:
+            direction = capture.DL if is_dl else capture.UL
+            written.add(direction, FIRST_RNTI + index, slot, count)
+
+    modem = Gnb(Carrier(prb, "-E" in given, antennas), tunnel_of, note)
 
     def counters():
         return "".join(map(block_of, list(modem.legs.values())))
@@ -210,14 +231,18 @@ def main():
     if FAULT in FIRST_ANSWERS and not STARTED.exists():
         STARTED.touch()
         answer = FIRST_ANSWERS[FAULT]
+    path = given.get("--opt.path") if FAULT != "no-blocks" else None
+    written = capture.Capture(path) if path else None
     server = socket.create_server(("0.0.0.0", 4043))
     if options.sends_samples(given, config):
         if "--do-ra" in given:
             for name in ("reconfig.raw", "rbconfig.raw"):
                 Path(name).write_bytes(WITHOUT_CORE)
-        send_samples(given, config, server)
+        send_samples(given, config, server, written)
     threading.Thread(target=accept, args=(server, connected, answer), daemon=True).start()
     threading.Thread(target=write_files, daemon=True).start()
+    if written:
+        threading.Thread(target=note_blocks, args=(written,), daemon=True).start()
     if "--do-ra" not in given:
         threading.Thread(target=echo, args=(config,), daemon=True).start()
     if "--do-ra" in given:

@@ -116,11 +116,12 @@ class Modem:
 
 
 class Gnb(Modem):
-    """The gNB's modem; `tunnel_of(index)`: that of a UE's packets."""
+    """The gNB's modem; `tunnel_of(index)`: that of a UE's packets; `note(is_dl, index, slot, count)`
+    is called for each new block of `count` bytes."""
 
-    def __init__(self, carrier, tunnel_of):
+    def __init__(self, carrier, tunnel_of, note):
         super().__init__(carrier, carrier.gnb_period(), LEAD_SLOTS["gnb"], 0)
-        self._tunnel_of = tunnel_of
+        self._tunnel_of, self._note = tunnel_of, note
         self._peers = {}
         self.legs = {}
 
@@ -145,7 +146,11 @@ class Gnb(Modem):
         for (index, leg), measured in zip(self.legs.items(), levels, strict=True):
             if measured:
                 leg.snr_db, leg.rsrp_dbm = measured
-            leg.receive((first + ADVANCE + index * MORE_ADVANCE) // self.carrier.slot_samples)
+            slot = (first + ADVANCE + index * MORE_ADVANCE) // self.carrier.slot_samples
+            before = leg.receiver.bytes
+            leg.receive(slot)
+            if count := leg.receiver.bytes - before:
+                self._note(False, index, slot, count)
 
     def send_beside(self, slot):
         """The UEs that have packets take turns."""
@@ -156,7 +161,10 @@ class Gnb(Modem):
         waiting = [leg for leg in legs[turn:] + legs[:turn] if leg.sender.waits]
         served = waiting[0] if waiting and slot % PATTERN_SLOTS in DOWNLINK else None
         for leg in legs:
+            before = leg.sender.bytes
             message = leg.message(slot, leg is served, len(legs))
+            if count := leg.sender.bytes - before:
+                self._note(True, leg.index, slot, count)
             self._beside.sendto(message, self._peers[leg.index])
 
 

@@ -27,7 +27,7 @@ FLAGS = {
     "--ue-fo-compensation",
 }
 VALUES = {
-    *("--reconfig-file", "--rbconfig-file"),
+    *("--reconfig-file", "--rbconfig-file", "--opt.type", "--opt.path"),
     *("-O", "-r", "--numerology", "--band", "-C", "--ssb", "--telnetsrv.listenaddr"),
     *("--usrp-args", "--ue-nb-ant-rx", "--ue-nb-ant-tx"),
     *("--telnetsrv.listenport", "--telnetsrv.shrmod", "--log_config.global_log_options"),

@@ -115,7 +115,7 @@ class Radio:
             command += ["--channel-record", str(self._site.raw / "oai" / CHANNEL_FILE)]
         if settings.uplink_target_db is not None:
             command += ["--uplink-target", str(settings.uplink_target_db)]
-        if settings.capture_n3:
+        if settings.capture_n3 or plan.mac_pcap:
             command += ["--slot-record", str(self._site.raw / "oai" / SLOTS_FILE)]
         self._process = supervisor.start("nr-link-radio", command, stage=_STAGE)
         supervisor.wait_ready_event(self._process)

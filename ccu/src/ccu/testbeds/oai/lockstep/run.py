@@ -12,9 +12,9 @@ from ccu.host import namespace
 from ccu.scenarios.oai_channel_model import series
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Outcome, Site
-from ccu.testbeds.oai import preflight, testbed
+from ccu.testbeds.oai import mac_pcap, preflight, testbed
 from ccu.testbeds.oai.gnb_files import GnbFiles
-from ccu.testbeds.oai.lockstep import n3_time, turns
+from ccu.testbeds.oai.lockstep import capture_time, turns
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
 from ccu.testbeds.oai.lockstep.radio import SLOTS_FILE, Radio
@@ -67,9 +67,7 @@ class _Coupled:
         self._run.prepare(radio=str(self._radio.path))
         leads = self._radio.hold(stack)
         self._time = time = RadioTime(self._radio, self._folder)
-        files = GnbFiles(
-            lambda: stack.runtime.pid(stack.plan.gnb_service), self._folder, time.now_ns
-        )
+        files = GnbFiles(stack.gnb_pid, self._folder, time.now_ns)
         with ExitStack() as ends:
             ends.callback(files.finish)
             ends.callback(time.finish)  # Before it, as it may wait for the time.
@@ -82,8 +80,11 @@ class _Coupled:
             files.start()
             self._perform_plan()
             self._await_counters(files)
-        if n3:  # The record of a radio that broke off is not complete.
+        # The radio's record of slots is complete, which that of one that broke off is not.
+        if n3:
             self._restamp_n3(n3.file)
+        if stack.plan.mac_pcap:
+            self._collect_blocks()
         return self._outcome(files, leads)
 
     def _capture_of_n3(self, ends: ExitStack) -> N3Capture | None:
@@ -103,9 +104,18 @@ class _Coupled:
             raise
 
     def _restamp_n3(self, capture: Path) -> None:
-        slots = n3_time.read_slots(self._folder / SLOTS_FILE)
-        if not n3_time.restamp(capture, slots):
+        if not capture_time.restamp(capture, self._slots().radio_ns):
             self._problems.append("no GTP-U was captured on N3 while the radio ran")
+
+    def _collect_blocks(self) -> None:
+        file = self._folder / mac_pcap.NAME
+        problems = mac_pcap.collect(self._stack.gnb_pid(), file)
+        if not problems:
+            capture_time.restamp(file, self._slots().passing_ns)
+        self._problems += problems
+
+    def _slots(self) -> capture_time.Slots:
+        return capture_time.read_slots(self._folder / SLOTS_FILE)
 
     def _settings_of_rfsim(self) -> HeldChannel | None:
         """Return what sets rfsim's channel models; None if the channel is on the samples."""
