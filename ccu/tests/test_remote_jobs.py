@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import io
 import tarfile
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -71,3 +72,47 @@ def test_a_machine_with_two_testbeds_has_one_openairinterface(
     job = Job(wanted, tmp_path, "raw")
     remote.perform(remote.RemoteJob(job, campaign, str(tmp_path), "", {remote.machine(): 2}))
     assert locked == [held]
+
+
+class _Hanging:
+    """A process whose run never ends; the clock shows what is waited for it."""
+
+    def __init__(self, clock: list[float], said: list[str]) -> None:
+        self.connection, self._clock, self._said = self, clock, said
+
+    def begin(self, _job: Job) -> None:
+        self._said.append(f"begun at {self._clock[-1]:g}")
+
+    def poll(self, timeout_s: float) -> bool:
+        self._clock.append(self._clock[-1] + timeout_s)
+        return False
+
+    def interrupt(self) -> None:
+        self._said.append(f"interrupted at {self._clock[-1]:g}")
+
+    def end(self) -> None:
+        self._said.append("ended")
+
+
+def test_a_run_has_its_time_from_its_turn_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run may have its machine for longer than this one may take."""
+    clock, said = [0.0], list[str]()
+
+    @contextmanager
+    def waiting(*_: object) -> Iterator[None]:
+        clock.append(clock[-1] + 10_000)
+        yield
+        said.append("next")
+
+    monkeypatch.setattr(remote.slots, "held", waiting)
+    monkeypatch.setattr(remote.time, "monotonic", lambda: clock[-1])
+    monkeypatch.setattr(remote, "software", lambda: "")
+    monkeypatch.setattr(remote, "JobProcess", lambda: _Hanging(clock, said))
+    wanted = experiment("static", {"testbed": "emulated", "cc": "cubic", "duration": "30s"})
+    campaign: Any = SimpleNamespace()
+    job = remote.RemoteJob(Job(wanted, tmp_path, "raw"), campaign, str(tmp_path), "", {})
+    done = remote.perform(job)
+    assert done.ended.error == "timed out on its worker after 213 s"
+    assert said == ["begun at 10000", "interrupted at 10213", "ended", "next"]

@@ -9,18 +9,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from ccu.campaigns.runner import Work, locks
+from ccu.cli import campaign
+from ccu.cli.main import app
 from ccu.host import resources, slots
 from ccu.runs import manual, turn
 from ccu.scenarios.play import experiment
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.oai.driver import OaiDriver
-from ddu.console.problems import RefusedError
+from ddu.console.problems import RefusedError, refusal
 from testsupport import nap_testbed
 from testsupport.prepared import Started
 from testsupport.waiting import until
@@ -131,6 +135,62 @@ def test_a_testbed_started_manually_waits_for_a_run(
         assert manual.up(rfsim(), say) == ["up"]
     assert "in use by process" in events[0]
     assert events[1:] == ["looked"]
+
+
+@dataclass
+class Planned:
+    """A campaign over OpenAirInterface beside another run, and what happens when it begins."""
+
+    file: Path
+    events: list[str]
+    other: subprocess.Popen[str]
+
+    def run(self, *words: str, ues: int = 1) -> str:
+        """Run it until it is refused, as it is at the latest by this machine; return why."""
+        base = f"testbed: rfsim, lockstep: false, cc: cubic, ues: {ues}"
+        self.file.write_text(f"title: x\nbase: {{{base}}}\nrepeats: 1\nfactors: {{prb: [106]}}\n")
+        command = ["campaign", "run", str(self.file), "--output", str(self.file.parent), *words]
+        refused = CliRunner().invoke(app, command).exception
+        assert isinstance(refused, RefusedError)
+        return str(refused)
+
+
+@pytest.fixture
+def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Planned]:
+    monkeypatch.setattr(slots, "FOLDER", tmp_path)
+    monkeypatch.setattr(campaign, "need_root", lambda *_: None)
+    with held_elsewhere(tmp_path, "OpenAirInterface") as other:
+        one = Planned(tmp_path / "oai.yaml", [], other)
+
+        def say(line: str) -> None:
+            one.events.append(line)
+            assert other.stdin is not None
+            other.stdin.close()
+
+        def look(*_: object) -> None:
+            one.events.append("looked")
+            raise refusal("this machine has no images")
+
+        monkeypatch.setattr(campaign, "_say_that_it_waits", say)
+        monkeypatch.setattr(OaiDriver, "check_machine", look)
+        yield one
+
+
+def test_a_campaign_looks_at_the_machine_when_it_has_its_turn(planned: Planned) -> None:
+    """Until then, the run before it has the ports of its testbed."""
+    assert "no images" in planned.run()
+    assert "in use by process" in planned.events[0]
+    assert planned.events[1:] == ["looked"]
+
+
+def test_a_campaign_that_is_not_to_wait_is_refused_at_once(planned: Planned) -> None:
+    assert f"in use by process {planned.other.pid}" in planned.run("--no-wait")
+    assert planned.events == []
+
+
+def test_a_campaign_that_cannot_work_is_refused_without_waiting(planned: Planned) -> None:
+    assert "takes 1 to" in planned.run(ues=60)
+    assert planned.events == []
 
 
 def test_ctrl_c_while_a_run_waits_leaves_nothing(tmp_path: Path) -> None:

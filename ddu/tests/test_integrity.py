@@ -21,6 +21,7 @@ from ddu.cli.main import app
 from ddu.compare.load import load_runs
 from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput, WriteFailed
+from ddu.run import manifest
 from ddu.run.durable import temporary_folder
 from ddu.run.integrity import described, is_intact, regular_files, sealed
 from ddu.run.manifest import read_content, write_json, write_manifest
@@ -151,6 +152,27 @@ def test_the_analysis_of_a_changed_manifest_is_refused(run: Path) -> None:
     analyze(run, report=False)
     write_manifest(run, written | {"time": {"offset_ns": 5 * MS}})
     analyze(run, report=False)
+
+
+def test_the_manifest_whose_digest_is_compared_is_the_one_analysed(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program may write run.json at any time."""
+    file = run / "run.json"
+    intact, read = file.read_text(), manifest.read_json
+
+    def read_before_it_is_restored(name: Path) -> Any:
+        content = read(name)
+        file.write_text(intact)
+        return content
+
+    monkeypatch.setattr(manifest, "read_json", read_before_it_is_restored)
+    changed = json.dumps(json.loads(intact) | {"time": {"offset_ns": 5 * MS}})
+    file.write_text(changed)
+    with pytest.raises(UnreadableInput, match=r"run\.json: was changed"):
+        analysis_of(run)
+    file.write_text(changed)
+    assert verified(run)[0] == 1
 
 
 def test_a_run_that_was_interrupted_says_so_once(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from ddu.metrics.distribution import delay_cdf
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.recording import Recording, read_recording
 from ddu.run.integrity import damages_of_run
-from ddu.run.manifest import read_content, read_manifest
+from ddu.run.manifest import manifest_of, read_content
 from ddu.summary import summarise
 from ddu.tables.aligned import aligned_table
 from ddu.tables.flows import flows_table
@@ -49,7 +49,8 @@ class Analysis:
 
 def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> Analysis:
     """Return the tables and the summary of the run at `path`; nothing is written."""
-    manifest = read_manifest(path)
+    content = read_content(path)
+    manifest = manifest_of(path, content)
     if manifest.kept is not None:
         raise UnreadableInput(
             path / "run.json",
@@ -57,7 +58,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
             "analysed again",
             f"read what was kept, or repeat it with `ccu rerun {path}`",
         )
-    _refuse_a_changed_run(path)
+    _refuse_a_changed_run(path, content)
     recording = read_recording(path, manifest, reader)
     clocks = clocks_of(recording)
     captures = clocks.corrected(recording.captures)
@@ -90,10 +91,10 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     )
 
 
-def _refuse_a_changed_run(path: Path) -> None:
-    """Raise UnreadableInput if run.json or raw data are not as the run recorded them, where they
-    have digests."""
-    for damage in damages_of_run(path, read_content(path)):
+def _refuse_a_changed_run(path: Path, content: Mapping[str, Any]) -> None:
+    """Raise UnreadableInput if run.json, whose `content` this is, or raw data are not as the run
+    recorded them, where they have digests."""
+    for damage in damages_of_run(path, content):
         raise UnreadableInput(
             path / damage.file,
             f"{damage.rule}: it is not as the run recorded it",

@@ -14,7 +14,7 @@ from ddu.console.problems import Problem, RefusedError, Where
 from ddu.errors import FutureSchema, NotARun
 from ddu.run.find import runs_under
 from ddu.run.integrity import damages, damages_of_run, files_of, is_intact, regular_files
-from ddu.run.manifest import Manifest, read_content, read_manifest
+from ddu.run.manifest import Manifest, manifest_of, read_content
 from ddu.summary import SCHEMA_VERSION
 from ddu.tables.results import SUMMARY, how_to_repair
 from ddu.tables.store import RESULTS
@@ -67,7 +67,8 @@ def verify(path: Path) -> Iterator[Verified]:
 
 def _run(path: Path) -> Verified:
     try:
-        manifest, content = read_manifest(path), read_content(path)
+        content = read_content(path)
+        manifest = manifest_of(path, content)
     except FutureSchema as error:
         return Verified(path, "unknown", remarks=(str(error),))
     except RefusedError as error:

@@ -333,9 +333,8 @@ def _carry_out(folder: Folder, how: _How) -> None:
         if any(driver_of(one).needs_root for one in work.of_points):
             need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
         if how.engine == "local":
+            _take_turn(work, how.wait, stack)
             runner.check(work)
-            for lock in runner.locks(work):
-                stack.enter_context(slots.held(lock, how.wait, _say_that_it_waits))
             runner.check_radio_time(work, print)
             # Workers have kernels of their own in virtual time, which this machine may lack.
             runner.share_runs(work, print)
@@ -362,6 +361,19 @@ def _carry_out(folder: Folder, how: _How) -> None:
     if not now.complete or now.failures:
         missing = now.planned - now.done
         raise Incomplete(f"{missing} of {now.planned} runs have no result")
+
+
+def _take_turn(work: runner.Work, wait: bool, stack: ExitStack) -> None:
+    """Keep other campaigns and runs from the campaign's testbeds until the stack ends.
+
+    What needs no look at the machine is checked before, so that nobody waits for a refusal; the
+    machine is not, as another run may have its ports until then.
+    """
+    locks = runner.locks(work)
+    if locks:
+        runner.check(work, machine=False)
+    for lock in locks:
+        stack.enter_context(slots.held(lock, wait, _say_that_it_waits))
 
 
 def _say_that_it_waits(line: str) -> None:

@@ -15,7 +15,7 @@ from ccu.campaigns import definition
 from ccu.congestion import Control
 from ccu.scenarios import radios
 from ccu.scenarios.nr_link import queue_managers
-from ccu.spec.experiment import DROP_TAIL
+from ccu.spec.fields import DROP_TAIL
 from ccu.spec.radio import SLEEP
 from ccu.testbeds import drivers
 from ddu.console.problems import RefusedError

@@ -17,7 +17,8 @@ import yaml
 
 from ccu.scenarios import nr_link
 from ccu.scenarios.library import locate, seed_of
-from ccu.spec.experiment import DROP_TAIL, Direction, Experiment
+from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.fields import DROP_TAIL
 from ccu.spec.gnb_profile import IDEAL
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.scenarios import nr_link, radios
-from ccu.spec.experiment import HEADERS_BYTES
+from ccu.spec.fields import HEADERS_BYTES
 from ccu.spec.radio import SLEEP
 from ddu.console.problems import refusal
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from ccu.spec import radio
-from ccu.spec.experiment import CC, Experiment
+from ccu.spec.experiment import Experiment
+from ccu.spec.fields import CC
 from ccu.spec.option import Written, written
 from ccu.spec.testbed import every_options
 from ccu.spec.testbed import keys as option_keys

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from ccu.spec import traffic
-from ccu.spec.experiment import MOST_UES, Experiment
+from ccu.spec.experiment import Experiment
+from ccu.spec.fields import MOST_UES
 from ccu.spec.keys import flag_of, keys
 from ccu.spec.option import Written
 from ccu.spec.option import written as written_fields

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from ccu.spec import traffic
-from ccu.spec.experiment import CC, Experiment
+from ccu.spec.experiment import Experiment
+from ccu.spec.fields import CC
 from ccu.spec.option import Written, written
 from ccu.spec.radio import FIELDS, KEY, SHORT
 from ccu.spec.testbed import TestbedOptions, drivers, every_options, testbeds_with

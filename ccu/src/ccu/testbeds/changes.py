@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import CC, Experiment
+from ccu.spec.experiment import Experiment
+from ccu.spec.fields import CC
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,22 @@ def read_manifest(run: Path) -> Manifest:
 
     Raises NotARun, FutureSchema, or UnreadableInput that names the first wrong key.
     """
-    return _validated(run / "run.json", read_content(run))
+    return manifest_of(run, read_content(run))
+
+
+def manifest_of(run: Path, content: dict[str, Any]) -> Manifest:
+    """Return the manifest that `content` is, as `read_content` returned it.
+
+    Raises UnreadableInput that names the first wrong key.
+    """
+    file = run / "run.json"
+    try:
+        return Manifest.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        rule = str(first["msg"]).removeprefix("Value error, ")
+        raise UnreadableInput(file, rule, _FORM, key=key) from None
 
 
 def read_content(run: Path) -> dict[str, Any]:
@@ -290,10 +305,9 @@ def write_manifest(
     Without `files`, it has those that `content` has. Raises UnreadableInput if it could not be
     read, OSError if it cannot be written.
     """
-    file = run / "run.json"
     content = sealed(content, files)
-    _validated(file, content)
-    write_json(file, content)
+    manifest_of(run, content)
+    write_json(run / "run.json", content)
 
 
 def write_json(file: Path, content: dict[str, Any]) -> None:
@@ -304,16 +318,6 @@ def write_json(file: Path, content: dict[str, Any]) -> None:
 def json_text(content: dict[str, Any]) -> str:
     """Return the text of a JSON file of ours."""
     return json.dumps(content, indent=2) + "\n"
-
-
-def _validated(file: Path, content: dict[str, Any]) -> Manifest:
-    try:
-        return Manifest.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        rule = str(first["msg"]).removeprefix("Value error, ")
-        raise UnreadableInput(file, rule, _FORM, key=key) from None
 
 
 def _json(file: Path) -> dict[str, Any]:

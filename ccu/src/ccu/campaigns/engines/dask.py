@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs on many machines, by dask.distributed: each worker reports how many testbeds it has.
 
-Dask assigns the runs of a lost worker to another; a run that does not end is abandoned
-`_PATIENCE_S` after its traffic, and the campaign's next pass tries it again.
+Dask assigns the runs of a lost worker to another. A run that does not end is ended by its worker,
+which knows when its turn began, and the campaign's next pass tries it again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import io
 import secrets
 import shutil
 import tarfile
-import time
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -28,7 +27,6 @@ from ccu.testbeds import driver_of
 from ddu.campaign import cluster
 from ddu.console.problems import refusal
 
-_PATIENCE_S = 180.0
 _POLL_S = 1.0
 
 
@@ -85,12 +83,12 @@ class Dask:
         return max(1, sum(self._testbeds().values()))
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
-        running: dict[Future[remote.Done], tuple[Cell, float]] = {}
+        running: dict[Future[remote.Done], Cell] = {}
         try:
             while True:
                 while len(running) < sum(self._testbeds().values()) and (cell := next(cells, None)):
                     listener.started(cell)
-                    running[self._submit(cell)] = (cell, _deadline_s(cell))
+                    running[self._submit(cell)] = cell
                 if not running and not self._testbeds():
                     raise refusal(
                         "no worker with a testbed is left", "start one, and resume the campaign"
@@ -117,18 +115,14 @@ class Dask:
         )
 
     def _ended(
-        self, running: dict[Future[remote.Done], tuple[Cell, float]], listener: Listener
+        self, running: dict[Future[remote.Done], Cell], listener: Listener
     ) -> Iterator[Outcome]:
         with suppress(TimeoutError):
             wait(list(running), timeout=_POLL_S, return_when="FIRST_COMPLETED")
-        for future, (cell, deadline_s) in list(running.items()):
+        for future, cell in list(running.items()):
             if future.done():
                 del running[future]
                 yield self._outcome(cell, future)
-            elif time.monotonic() > deadline_s:
-                del running[future]
-                future.cancel()
-                yield Outcome(cell, "timed out on its worker")
             else:
                 listener.stage(cell, str(future.status), 0.0)
 
@@ -162,11 +156,6 @@ class Dask:
     def _described(self) -> dict[str, Any]:
         workers = list(self._testbeds())
         return dict(self._client.run(remote.describe, workers=workers)) if workers else {}
-
-
-def _deadline_s(cell: Cell) -> float:
-    takes_s = max(cell.of_point.duration_s, driver_of(cell.of_point).expected_s(cell.of_point))
-    return time.monotonic() + takes_s + _PATIENCE_S
 
 
 def _key(cell: Cell) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import tarfile
 import tempfile
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from ccu.campaigns.engines.job import Ended, Job, JobProcess
 from ccu.campaigns.folder import Folder
 from ccu.host import slots
 from ccu.runs import manifest
+from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ddu.campaign.definition import Campaign
 from ddu.console.ownership import make_directory
@@ -25,6 +27,7 @@ RESOURCE = "testbed"
 """The Dask resource that counts a worker's testbeds, and so its simultaneous runs in real time."""
 CORE = "core"
 """The Dask resource that counts the cores of a worker's machine, a run in virtual time each."""
+_PATIENCE_S = 180.0
 
 
 @dataclass(frozen=True)
@@ -105,12 +108,22 @@ def _perform_and_pack(remote: RemoteJob, folder: Path) -> Done:
 
 
 def _perform(job: Job) -> Ended:
-    """Do the job in a process of its own: only a process's first thread receives its signals."""
+    """Do the job in a process of its own: only a process's first thread receives its signals. A run
+    that does not end is ended."""
+    most_s = _most_s(job.experiment)
+    deadline_s = time.monotonic() + most_s
     process = JobProcess()
     try:
         process.begin(job)
-        while not isinstance(message := process.message(), Ended):
-            pass
+        while process.connection.poll(max(0.0, deadline_s - time.monotonic())):
+            if isinstance(message := process.message(), Ended):
+                return message
+        process.interrupt()
+        return Ended(error=f"timed out on its worker after {most_s:.0f} s")
     finally:
         process.end()
-    return message
+
+
+def _most_s(experiment: Experiment) -> float:
+    """Return how long a run may take once it has its turn on its testbed."""
+    return max(experiment.duration_s, driver_of(experiment).expected_s(experiment)) + _PATIENCE_S

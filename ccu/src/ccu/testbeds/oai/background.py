@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 
 class Background:
@@ -20,8 +21,10 @@ class Background:
     def _run(self) -> None:
         raise NotImplementedError
 
-    def _end(self) -> None:
-        """Wait until the thread, if it was started, has ended."""
+    def _end(self, wake: Callable[[], None] = lambda: None) -> None:
+        """Wait until the thread, if it was started, has ended; `wake` ends what it may wait for
+        without looking at `_stop`."""
         self._stop.set()
+        wake()
         if self._thread.ident is not None:
             self._thread.join()

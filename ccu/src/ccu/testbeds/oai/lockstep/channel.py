@@ -75,9 +75,7 @@ class HeldChannel(Background):
 
     def finish(self) -> list[str]:
         """End, and restore the models; return sentences on problems."""
-        self._stop.set()
-        self._client.close()
-        self._end()
+        self._end(self._client.close)
         problems = []
         for track, _ in self._tracks:
             try:

@@ -70,9 +70,7 @@ class RadioTime(Background):
             before = utc_ns, radio_s, now_s
 
     def finish(self) -> None:
-        self._stop.set()
-        self._client.close()  # First: the thread waits for an answer, which may never come.
-        self._end()
+        self._end(self._client.close)  # The answer that the thread waits for may never come.
         self._file.close()
         self._wall_file.close()
 
