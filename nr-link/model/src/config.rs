@@ -30,10 +30,10 @@ pub use change::Change;
 pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2026_W11, Receiver, Reserved};
 pub use handover::{Event, Handover, HandoverKind, LinkFailure};
 pub use path::{Cross, LineConfig, PathConfig};
+pub use polling::Polling;
 pub use queue::Queue;
 pub use radio::{
-    Carrier, Discipline, Grants, LinkAdaptation, Polling, RadioConfig, RlcMode, ThresholdRule,
-    Uplink,
+    Carrier, Discipline, Grants, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink,
 };
 
 use crate::Nanos;

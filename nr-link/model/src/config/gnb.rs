@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Polling;
+use crate::config::Polling;
 use crate::radio::SlotKind;
 use crate::radio::overhead::DataSymbols;
 use crate::radio::{Mcs, McsTable};

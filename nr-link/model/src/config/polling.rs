@@ -3,9 +3,9 @@
 //! RLC-Config has for it.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::Polling;
+use crate::Nanos;
 use crate::problem::{Problem, violation};
 
 /// PollPDU, without infinity.
@@ -27,6 +27,19 @@ const EVEN_TO_MS: u64 = 250;
 const POLL_RETRANSMITS_MS: [u64; 9] = [300, 350, 400, 450, 500, 800, 1000, 2000, 4000];
 /// T-StatusProhibit beyond.
 const STATUS_PROHIBITS_MS: [u64; 11] = [300, 350, 400, 450, 500, 800, 1000, 1200, 1600, 2000, 2400];
+
+/// Polling and status reports of acknowledged mode (TS 38.322 clauses 5.3.3, 5.3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Polling {
+    /// pollPDU; `None` is infinity.
+    pub pdus: Option<u64>,
+    /// pollByte; `None` is infinity.
+    pub bytes: Option<u64>,
+    /// t-PollRetransmit.
+    pub t_poll_retransmit: Nanos,
+    /// t-StatusProhibit.
+    pub t_status_prohibit: Nanos,
+}
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::config::{BeamConfig, DrxConfig, Gnb, GnbProfile, Handover, PerDirection, RrcConfig};
+use crate::config::{
+    BeamConfig, DrxConfig, Gnb, GnbProfile, Handover, PerDirection, Polling, RrcConfig,
+};
 use crate::packet::Direction;
 use crate::radio::{Duplex, Grid, McsTable, Numerology};
 
@@ -173,19 +175,6 @@ pub enum RlcMode {
         /// t-Reordering of PDCP: how long it waits for packets before it delivers those after them.
         t_reordering: Nanos,
     },
-}
-
-/// Polling and status reports of acknowledged mode (TS 38.322 clauses 5.3.3, 5.3.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Polling {
-    /// pollPDU; `None` is infinity.
-    pub pdus: Option<u64>,
-    /// pollByte; `None` is infinity.
-    pub bytes: Option<u64>,
-    /// t-PollRetransmit.
-    pub t_poll_retransmit: Nanos,
-    /// t-StatusProhibit.
-    pub t_status_prohibit: Nanos,
 }
 
 /// The condition for uplink grants.
