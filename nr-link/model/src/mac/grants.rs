@@ -268,6 +268,13 @@ mod tests {
     use super::*;
     use crate::config::OAI_2026_W11;
 
+    fn of_openairinterface() -> BufferStatus {
+        BufferStatus {
+            inexact: Some(InexactGrants::new(&OAI_2026_W11)),
+            ..BufferStatus::default()
+        }
+    }
+
     #[test]
     fn a_report_is_taken_for_the_level_above() {
         assert_eq!(
@@ -279,10 +286,7 @@ mod tests {
 
     #[test]
     fn an_idle_ue_gets_a_grant_in_each_frame() {
-        let mut status = BufferStatus {
-            inexact: Some(InexactGrants::new(&OAI_2026_W11)),
-            ..BufferStatus::default()
-        };
+        let mut status = of_openairinterface();
         let granted = (20..100).filter(|&slot| {
             let granted = slot % 10 > 6 && status.small_grant(Slot(slot), 8);
             if granted {
@@ -295,10 +299,7 @@ mod tests {
 
     #[test]
     fn openairinterface_asks_for_data_that_was_left_in_the_slot_before() {
-        let mut status = BufferStatus {
-            inexact: Some(InexactGrants::new(&OAI_2026_W11)),
-            ..BufferStatus::default()
-        };
+        let mut status = of_openairinterface();
         assert!(!status.is_request_due(7, true), "the data is new");
         assert!(status.is_request_due(17, true));
         assert!(status.is_request_due(27, true), "no block has taken it");
@@ -315,10 +316,7 @@ mod tests {
 
     #[test]
     fn any_grant_answers_a_request() {
-        let mut status = BufferStatus {
-            inexact: Some(InexactGrants::new(&OAI_2026_W11)),
-            ..BufferStatus::default()
-        };
+        let mut status = of_openairinterface();
         status.answer(Slot(8));
         status.request(7, 14);
         assert_eq!(status.known_bytes(14), 0);

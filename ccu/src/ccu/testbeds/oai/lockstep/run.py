@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -104,16 +105,17 @@ class _Coupled:
             raise
 
     def _restamp_n3(self, capture: Path) -> None:
-        if not capture_time.restamp(capture, self._slots().radio_ns):
+        if not capture_time.restamp(capture, self._slots.radio_ns):
             self._problems.append("no GTP-U was captured on N3 while the radio ran")
 
     def _collect_blocks(self) -> None:
         file = self._folder / mac_pcap.NAME
         problems = mac_pcap.collect(self._stack.gnb_pid(), file)
         if not problems:
-            capture_time.restamp(file, self._slots().passing_ns)
+            capture_time.restamp(file, self._slots.passing_ns)
         self._problems += problems
 
+    @cached_property
     def _slots(self) -> capture_time.Slots:
         return capture_time.read_slots(self._folder / SLOTS_FILE)
 
