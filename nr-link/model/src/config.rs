@@ -27,7 +27,7 @@ pub use crate::scenario::QueueLimit;
 pub use activity::{DrxConfig, IdleConfig, InactiveConfig, RrcConfig, ShortCycle};
 pub use beams::BeamConfig;
 pub use change::Change;
-pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2026_W11, Receiver, Reserved};
+pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2025_W36, OAI_2026_W11, Receiver, Reserved};
 pub use handover::{Event, Handover, HandoverKind, LinkFailure};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use polling::Polling;

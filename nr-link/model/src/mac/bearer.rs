@@ -74,7 +74,7 @@ impl<T> Bearer<T> {
         }
     }
 
-    /// Hands a block that HARQ gave up to RLC. The receiver misses the block since `missed`; `status` returns when
+    /// Hands a block that HARQ leaves undelivered to RLC. The receiver misses the block since `missed`; `status` returns when
     /// the sender can use a status report of a given time.
     pub fn give_up(
         &mut self,

@@ -32,7 +32,7 @@ impl<T> Ue<T> {
         let start = at.start();
         let serving = &mut self.serving[carrier.0].dl;
         while let Some(feedback) = serving.learn(&cell.schemes, slot, |_| false) {
-            if let Feedback::GivenUp(block) = feedback {
+            if let Feedback::GivenUp(block) | Feedback::Mistaken(block) = feedback {
                 if let Some(status) = block.status {
                     self.ul.rlc.status_arrived(status, None);
                 }
@@ -164,7 +164,7 @@ impl<T> Ue<T> {
             slot,
         } = at;
         let serving = &mut self.serving[carrier.0];
-        let (known, understood) = serving
+        let (known, reading) = serving
             .acknowledge(cell, slot)
             .expect("an acknowledgement has room before a block is sent");
         let Serving {
@@ -184,7 +184,7 @@ impl<T> Ue<T> {
         let outcome = Outcome {
             decoded: cell.timing.decoded_by_ue(carrier, slot),
             known,
-            understood,
+            reading,
         };
         let process = (Direction::Downlink, carrier, transmission.process);
         let arrived = dl.transmit(

@@ -8,6 +8,17 @@ use crate::config::FeedbackRule;
 use crate::radio::Duplex;
 use crate::time::Slot;
 
+/// The way in which the gNB reads the acknowledgement of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// The one that the UE sent for it.
+    Right,
+    /// A failure.
+    Failed,
+    /// The one of another block: those of the slot are read from last to first.
+    Backward,
+}
+
 /// The acknowledgements to come of one UE on one carrier.
 #[derive(Debug, Default)]
 pub(crate) struct PucchOccasions {
@@ -29,8 +40,8 @@ impl PucchOccasions {
         })
     }
 
-    /// Records that a block of `sent` is acknowledged in `slot`; returns whether the gNB understands it.
-    pub fn take(&mut self, rule: &FeedbackRule, sent: Slot, slot: Slot) -> bool {
+    /// Records that a block of `sent` is acknowledged in `slot`; returns how the gNB reads it.
+    pub fn take(&mut self, rule: &FeedbackRule, sent: Slot, slot: Slot) -> Reading {
         while self.taken.front().is_some_and(|&(past, _)| past < sent) {
             self.taken.pop_front();
         }
@@ -38,7 +49,15 @@ impl PucchOccasions {
             Some((_, blocks)) => *blocks += 1,
             None => self.taken.push_back((slot, 1)),
         }
-        !rule.reports_in(slot) || self.in_slot(slot) <= rule.understood_with_report
+        if !rule.reports_in(slot) {
+            Reading::Right
+        } else if self.in_slot(slot) > rule.understood_with_report {
+            Reading::Failed
+        } else if rule.backward_with_report {
+            Reading::Backward
+        } else {
+            Reading::Right
+        }
     }
 
     fn in_slot(&self, slot: Slot) -> u8 {
@@ -50,7 +69,7 @@ impl PucchOccasions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::OAI_2026_W11;
+    use crate::config::{OAI_2025_W36, OAI_2026_W11};
     use crate::radio::TddPattern;
 
     /// A full queue at OpenAirInterface's gNB, in the pattern DDDDDDDSUU: the slots and acknowledgements were printed
@@ -63,8 +82,8 @@ mod tests {
         let mut send = |slot: u64| {
             let sent = Slot(slot);
             let at = feedback.occasion(rule, &duplex, sent)?;
-            let understood = feedback.take(rule, sent, at);
-            assert!(understood || rule.reports_in(at));
+            let reading = feedback.take(rule, sent, at);
+            assert!(reading == Reading::Right || rule.reports_in(at));
             Some((slot, at.0))
         };
         let is_downlink = |slot: &u64| slot % 10 < 8 && !slot.is_multiple_of(40);
@@ -89,6 +108,26 @@ mod tests {
         );
     }
 
+    /// Three blocks are acknowledged beside a report, as in `oai-2026.w11`, of which none is lost.
+    #[test]
+    fn the_version_before_reads_all_beside_a_report_backward() {
+        let duplex = Duplex::Tdd(TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid"));
+        let rule = &OAI_2025_W36.feedback;
+        let mut feedback = PucchOccasions::default();
+        let mut backward = Vec::new();
+        for sent in (1590..1770).filter(|slot| slot % 10 < 8).map(Slot) {
+            if let Some(at) = feedback.occasion(rule, &duplex, sent) {
+                match feedback.take(rule, sent, at) {
+                    Reading::Right => assert!(!rule.reports_in(at)),
+                    Reading::Backward => backward.push((sent.0, at.0)),
+                    Reading::Failed => panic!("{sent:?}"),
+                }
+            }
+        }
+        let of_report = |report: u64| [12, 11, 8].map(|k1| (report - k1, report));
+        assert_eq!(backward, [of_report(1608), of_report(1768)].concat());
+    }
+
     /// A gNB of 2026.w11 with a full queue retransmitted 12.3 blocks per second over 106 PRB at every MCS below 28: one in
     /// each 160 slots.
     #[test]
@@ -99,7 +138,7 @@ mod tests {
         let mut lost = Vec::new();
         for sent in (1590..3200).filter(|slot| slot % 10 < 8).map(Slot) {
             if let Some(at) = feedback.occasion(rule, &duplex, sent)
-                && !feedback.take(rule, sent, at)
+                && feedback.take(rule, sent, at) == Reading::Failed
             {
                 lost.push(at.0);
             }

@@ -70,6 +70,8 @@ pub(crate) enum Feedback {
     Arrived(Block),
     Failed(Block),
     GivenUp(Block),
+    /// The gNB takes it as arrived, which it is not.
+    Mistaken(Block),
 }
 
 /// All processes of one UE, carrier and direction.
@@ -82,6 +84,8 @@ pub(crate) struct Harq {
     failed: usize,
     /// No outcome is known before this slot.
     next_known: Slot,
+    /// The processes whose acknowledgements in one slot to come are read from last to first, in the order of transmission.
+    backward: Vec<HarqId>,
 }
 
 impl Harq {
@@ -158,11 +162,38 @@ impl Harq {
         self.next_known = self.next_known.min(known);
     }
 
+    /// Records that the acknowledgement of a process, which was just sent, is read from last to first with the others of its
+    /// slot.
+    pub fn reads_backward(&mut self, process: HarqId) {
+        self.backward.push(process);
+    }
+
+    /// Gives each block the acknowledgement that the gNB reads for it, if it has those of the slot by `slot`.
+    fn read_backward(&mut self, slot: Slot) {
+        let of = |process: &HarqId| match self.processes[process.0] {
+            Process::Sent {
+                acknowledged,
+                known,
+                ..
+            } if known <= slot => Some(acknowledged),
+            _ => None,
+        };
+        let Some(sent) = self.backward.iter().map(of).collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        for (process, read) in self.backward.drain(..).zip(sent.into_iter().rev()) {
+            if let Process::Sent { acknowledged, .. } = &mut self.processes[process.0] {
+                *acknowledged = read;
+            }
+        }
+    }
+
     /// Returns the next outcome that is known by `slot`.
     pub fn feedback(&mut self, slot: Slot) -> Option<Feedback> {
         if self.busy == 0 || slot < self.next_known {
             return None;
         }
+        self.read_backward(slot);
         let mut next_known = Slot::NEVER;
         for process in &mut self.processes {
             let Process::Sent {
@@ -184,13 +215,62 @@ impl Harq {
             }
             *process = Process::Free;
             self.busy -= 1;
-            return Some(if acknowledged || block.received {
-                Feedback::Arrived(block)
-            } else {
-                Feedback::GivenUp(block)
+            return Some(match (acknowledged, block.received) {
+                (_, true) => Feedback::Arrived(block),
+                (true, false) => Feedback::Mistaken(block),
+                (false, false) => Feedback::GivenUp(block),
             });
         }
         self.next_known = next_known;
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block of which the receiver has everything, or nothing.
+    fn block(slot: u64, received: bool) -> Block {
+        Block {
+            span: Span { start: 0, end: 0 },
+            header_bytes: 0,
+            bytes: 100,
+            mcs: 0,
+            prb: 5,
+            re_per_prb: 100,
+            layers: 1,
+            round: 1,
+            received,
+            sinr: 1.0,
+            capacity: Capacity::default(),
+            slot: Slot(slot),
+            due: 0,
+            buffer_status: 0,
+            polls: false,
+            status: None,
+        }
+    }
+
+    #[test]
+    fn acknowledgements_that_are_read_backward_belong_to_other_blocks() {
+        let mut harq = Harq::default();
+        for (slot, received) in [(0, false), (1, true), (4, true)] {
+            let process = harq.reserve().expect("free");
+            let block = block(slot, received);
+            harq.sent(Transmission { process, block }, received, Slot(10));
+            harq.reads_backward(process);
+        }
+        assert!(harq.feedback(Slot(9)).is_none());
+        let read = std::iter::from_fn(|| harq.feedback(Slot(10)));
+        let read: Vec<_> = read
+            .map(|feedback| match feedback {
+                Feedback::Arrived(block) => ("arrived", block.slot.0),
+                Feedback::Failed(block) => ("failed", block.slot.0),
+                Feedback::GivenUp(block) => ("given up", block.slot.0),
+                Feedback::Mistaken(block) => ("mistaken", block.slot.0),
+            })
+            .collect();
+        assert_eq!(read, [("mistaken", 0), ("arrived", 1), ("failed", 4)]);
     }
 }

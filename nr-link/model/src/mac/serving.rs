@@ -6,7 +6,7 @@ use super::adaptation::{Adaptation, Schemes};
 use super::bearer::Bearer;
 use super::cell::Cell;
 use super::csi::Csi;
-use super::feedback::PucchOccasions;
+use super::feedback::{PucchOccasions, Reading};
 use super::harq::{Block, Feedback, Harq, Transmission};
 use super::report::Report;
 use crate::Direction;
@@ -51,6 +51,10 @@ impl Serving {
                 (Some(gnb), Direction::Uplink) => gnb.narrow_pusch_sinr_db,
                 (None, _) => &[],
             },
+            loss_db: match (radio.gnb(), direction) {
+                (Some(gnb), Direction::Downlink) => gnb.pdsch_loss_db,
+                _ => 0.0,
+            },
             spread_db: radio.gnb().map_or(0.0, |gnb| gnb.receiver.spread_db),
         };
         Self {
@@ -92,15 +96,16 @@ impl Serving {
         }
     }
 
-    /// Records that a downlink block of `slot` will be acknowledged; returns when the gNB knows its outcome, and whether
-    /// it understands the acknowledgement.
-    pub fn acknowledge(&mut self, cell: &Cell, slot: Slot) -> Option<(Slot, bool)> {
+    /// Records that a downlink block of `slot` will be acknowledged; returns when the gNB knows its outcome, and how it
+    /// reads the acknowledgement.
+    pub fn acknowledge(&mut self, cell: &Cell, slot: Slot) -> Option<(Slot, Reading)> {
         let Some(gnb) = cell.radio.gnb() else {
-            return Some((cell.timing.acknowledged(self.carrier, slot), true));
+            let known = cell.timing.acknowledged(self.carrier, slot);
+            return Some((known, Reading::Right));
         };
         let sent = self.occasion(cell, gnb, slot)?;
-        let understood = self.occasions.take(&gnb.feedback, slot, sent);
-        Some((cell.timing.used_by_gnb(self.carrier, sent), understood))
+        let reading = self.occasions.take(&gnb.feedback, slot, sent);
+        Some((cell.timing.used_by_gnb(self.carrier, sent), reading))
     }
 
     /// Returns the slot in which the UE acknowledges a downlink block of `slot`, if one has room.
@@ -147,6 +152,8 @@ pub(crate) struct ServingDirection {
     errors: Stream,
     /// The highest SINR of narrow allocations, by their PRBs.
     narrow_sinr_db: &'static [(u16, f64)],
+    /// The receiver's loss beyond that of its kind, dB.
+    loss_db: f64,
     /// Standard deviation of the receiver's loss, dB.
     spread_db: f64,
 }
@@ -158,8 +165,8 @@ pub(crate) struct Outcome {
     pub decoded: Nanos,
     /// The first slot of the carrier in which the gNB can use the outcome.
     pub known: Slot,
-    /// Whether the gNB would understand that the block has arrived.
-    pub understood: bool,
+    /// The way in which the gNB reads the acknowledgement.
+    pub reading: Reading,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -188,17 +195,20 @@ impl ServingDirection {
             block.due = outcome.decoded;
         }
         block.sinr += self.estimated(block.prb, decibel::to_ratio(effective_db));
-        let mut sinr_db = decibel::from_ratio(block.sinr);
+        let mut sinr_db = decibel::from_ratio(block.sinr) - self.loss_db;
         if self.spread_db > 0.0 {
             sinr_db += self.spread_db * self.errors.normal();
         }
         let ratio = schemes.block_error_ratio(block.mcs, block.bytes, sinr_db);
         let arrived = !self.errors.happens(ratio) && !block.received;
         block.received |= arrived;
-        let acknowledged = block.received && outcome.understood;
+        let acknowledged = block.received && outcome.reading != Reading::Failed;
         bearer.transmitted(block, arrived, acknowledged, outcome.decoded);
         self.adaptation.count(block.round);
         self.harq.sent(transmission, acknowledged, outcome.known);
+        if outcome.reading == Reading::Backward {
+            self.harq.reads_backward(transmission.process);
+        }
         arrived
     }
 
@@ -221,7 +231,7 @@ impl ServingDirection {
     ) -> Option<Feedback> {
         let feedback = self.harq.feedback(slot)?;
         let (block, arrived) = match &feedback {
-            Feedback::Arrived(block) => (block, true),
+            Feedback::Arrived(block) | Feedback::Mistaken(block) => (block, true),
             Feedback::Failed(block) | Feedback::GivenUp(block) => (block, false),
         };
         if block.round == 1 {

@@ -3,6 +3,7 @@
 
 use super::adaptation::{Adaptation, LOWEST, Occasion};
 use super::cell::{Cell, CellSlot, FreeResources};
+use super::feedback::Reading;
 use super::grants::{Content, Grant};
 use super::harq::{Block, Feedback, Transmission};
 use super::power::{Power, uplink_snr};
@@ -201,7 +202,7 @@ impl<T> Ue<T> {
         let outcome = Outcome {
             decoded: cell.timing.decoded_by_gnb(grant.carrier, grant.slot),
             known: cell.timing.used_by_gnb(grant.carrier, grant.slot),
-            understood: true,
+            reading: Reading::Right,
         };
         let Serving {
             observation, ul, ..

@@ -147,6 +147,7 @@ pub(super) fn radios() -> impl Strategy<Value = (Vec<(&'static str, String)>, f6
             -3.7
         )),
         Just(("gnb_profile: oai-2026.w11".to_owned(), 20.0)),
+        Just(("gnb_profile: oai-2025.w36".to_owned(), 20.0)),
     ];
     (duplex, secondary, scheduler, sleep, adaptation).prop_map(
         |(duplex, secondary, scheduler, sleep, (adaptation, sinr_db))| {

@@ -3,7 +3,7 @@
 //! s of radio time (one report): transmissions, and bytes of blocks in their first transmission.
 
 use crate::common::{MS, SECOND, config, flat, link, packet, saturate};
-use nr_link_model::{Direction, Link, Port, UeId};
+use nr_link_model::{Direction, Link, Port, Totals, UeId};
 
 const UE: UeId = UeId(0);
 /// Until the MCS has risen from 0 to 28.
@@ -38,6 +38,39 @@ fn ten_reports(prb: &str, from: Port, direction: Direction) -> (u64, u64, u64) {
         after.rounds[0] - before.rounds[0],
         after.scheduled_bytes - before.scheduled_bytes,
     )
+}
+
+/// A full queue of 20 s with MCS 20; returns the totals.
+fn with_failures(profile: &str, sinr_db: f64) -> Totals {
+    let profile = format!("  gnb_profile: {profile}\n  link_adaptation: {{fixed_mcs: 20}}");
+    let config = config(&[
+        ("prb: 106", "prb: 24"),
+        ("  link_adaptation: {olla: {bler_target: 0.1}}", &profile),
+    ]);
+    let mut link: Link<u64> = link(&config, &flat(sinr_db));
+    saturate(&mut link, Port::Core { ue: UE }, 20 * SECOND);
+    link.totals(UE, Direction::Downlink)
+}
+
+/// The gNB takes the outcome of the first of the three blocks that are acknowledged beside a report, each 80 ms, for that of
+/// the last: if one of both fails, it retransmits the other one, and RLC has to recover that one.
+#[test]
+fn blocks_whose_acknowledgements_are_swapped_are_lost() {
+    // Its UE needs 0.76 dB more.
+    let [totals, older] = [("oai-2025.w36", 14.66), ("oai-2026.w11", 13.9)]
+        .map(|(profile, sinr_db)| with_failures(profile, sinr_db));
+    let failing = totals.rounds[1] as f64 / totals.rounds[0] as f64;
+    assert!(failing > 0.05 && failing < 0.2, "{failing}");
+    let swapped = 20.0 / 0.08 * 2.0 * failing * (1.0 - failing);
+    near(totals.errors as f64, swapped, 0.4);
+    assert_eq!(older.errors, 0);
+    // One block in each report of 2026.w11 is repeated besides.
+    let again = 20.0 / 0.08 * (1.0 - failing);
+    near(
+        (older.rounds[1] as f64) - again,
+        totals.rounds[1] as f64,
+        0.1,
+    );
 }
 
 #[test]

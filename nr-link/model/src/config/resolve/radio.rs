@@ -196,31 +196,31 @@ fn layer_isolation_db(raw: Option<f64>) -> Result<Option<f64>, Problem> {
 
 /// Checks that the link has the carriers of the gNB's profile, which describes one carrier at 30 kHz.
 fn check_gnb(profile: GnbProfile, carriers: &[Carrier]) -> Result<(), Problem> {
-    const KEY: &str = "radio.gnb_profile";
-    match profile {
-        GnbProfile::Oai2026W11 if carriers.len() > 1 => Err(violation!(
-            "oai-2026.w11 has one carrier, and the link has several",
-            "Leave out radio.secondary, or choose the profile ideal"
-        )
-        .at_key(KEY)),
-        GnbProfile::Oai2026W11 if carriers[0].numerology.mu() != 1 => Err(violation!(
-            "oai-2026.w11 is known at 30 kHz only (numerology 1)",
+    let name = profile.name();
+    let violation = match (profile.habits(), carriers) {
+        (Some(_), [first]) if first.numerology.mu() != 1 => violation!(
+            "{name} is known at 30 kHz only (numerology 1)",
             "Set radio.numerology to 1, or choose the profile ideal"
-        )
-        .at_key(KEY)),
-        _ => Ok(()),
-    }
+        ),
+        (Some(_), [_, _, ..]) => violation!(
+            "{name} has one carrier, and the link has several",
+            "Leave out radio.secondary, or choose the profile ideal"
+        ),
+        _ => return Ok(()),
+    };
+    Err(violation.at_key("radio.gnb_profile"))
 }
 
 /// OpenAirInterface's gNB configures neither DRX nor RRC_INACTIVE, and grants unasked all the time.
 fn check_activity(profile: GnbProfile, drx: bool, rrc: bool) -> Result<(), Problem> {
-    let key = match (profile, drx, rrc) {
-        (GnbProfile::Oai2026W11, true, _) => "radio.drx",
-        (GnbProfile::Oai2026W11, false, true) => "radio.rrc",
+    let name = profile.name();
+    let key = match (profile.habits(), drx, rrc) {
+        (Some(_), true, _) => "radio.drx",
+        (Some(_), false, true) => "radio.rrc",
         _ => return Ok(()),
     };
     Err(violation!(
-        "UEs of oai-2026.w11 neither sleep nor leave RRC_CONNECTED",
+        "UEs of {name} neither sleep nor leave RRC_CONNECTED",
         "Leave the key out, or choose the profile ideal"
     )
     .at_key(key))
@@ -229,7 +229,9 @@ fn check_activity(profile: GnbProfile, drx: bool, rrc: bool) -> Result<(), Probl
 fn default_adaptation(profile: GnbProfile) -> raw::LinkAdaptation {
     match profile {
         GnbProfile::Ideal => raw::LinkAdaptation::default(),
-        GnbProfile::Oai2026W11 => raw::LinkAdaptation::Oai(raw::Oai::default()),
+        GnbProfile::Oai2025W36 | GnbProfile::Oai2026W11 => {
+            raw::LinkAdaptation::Oai(raw::Oai::default())
+        }
     }
 }
 
@@ -259,7 +261,7 @@ fn link_adaptation(
                 upper: bler_upper,
                 rule: match profile {
                     GnbProfile::Ideal => ThresholdRule::FromMiddle,
-                    GnbProfile::Oai2026W11 => ThresholdRule::FromLowest,
+                    GnbProfile::Oai2025W36 | GnbProfile::Oai2026W11 => ThresholdRule::FromLowest,
                 },
             });
         }
