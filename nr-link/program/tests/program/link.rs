@@ -37,7 +37,7 @@ fn a_ping_takes_at_least_the_path_and_the_delay_of_the_mac_is_reported() {
     let output = testbed.on(
         &testbed.server,
         "ping",
-        &["-c", "20", "-i", "0.05", "-q", UE],
+        &["-c", "20", "-w", "30", "-i", "0.05", "-q", UE],
     );
     link.stop();
     let least_ms = least_rtt_ms(&output);

@@ -50,7 +50,7 @@ fn a_command_is_the_ue_and_its_exit_code_is_passed_on() {
     needs_a_testbed!();
     let folder = tempfile::tempdir().unwrap();
     write_traces(folder.path());
-    let script = "ip -br address show ue1; ping -c 5 -i 0.05 -q $NR_LINK_SERVER; exit 7";
+    let script = "ip -br address show ue1; ping -c 5 -w 30 -i 0.05 -q $NR_LINK_SERVER; exit 7";
     let output = shell(
         folder.path(),
         &["--delay-ms", "10", "--", "sh", "-c", script],
@@ -118,7 +118,7 @@ fn it_works_without_privileges_in_a_user_namespace() {
         "set -e; mount -t tmpfs tmpfs /mnt; cp {} {}/*.txt /mnt; mknod -m 666 /mnt/tun c 10 200; \
          mount --bind /mnt/tun /dev/net/tun; cd /mnt; chmod 755 . ./*.txt; \
          exec setpriv --reuid 65534 --regid 65534 --clear-groups ./nr-link shell --trace up.txt down.txt \
-         --delay-ms 10 -- ping -c 5 -i 0.2 -q 100.64.0.1",
+         --delay-ms 10 -- ping -c 5 -w 30 -i 0.2 -q 100.64.0.1",
         env!("CARGO_BIN_EXE_nr-link"),
         folder.path().display()
     );
