@@ -72,31 +72,41 @@ mod tests {
     use crate::config::{OAI_2025_W36, OAI_2026_W11};
     use crate::radio::TddPattern;
 
-    /// A full queue at OpenAirInterface's gNB, in the pattern DDDDDDDSUU: the slots and acknowledgements were printed
-    /// by a gNB of 2026.w11 (frames 341 to 344; there, slot 0 of even frames has no PRB left beside the SSB).
+    /// A full queue in the pattern DDDDDDDSUU that may be sent in `slots`: the slot of each block, that of its
+    /// acknowledgement, and how the gNB reads this one.
+    fn full_queue(
+        rule: &FeedbackRule,
+        slots: impl Iterator<Item = u64>,
+    ) -> Vec<(u64, Slot, Reading)> {
+        let duplex = Duplex::Tdd(TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid"));
+        let mut feedback = PucchOccasions::default();
+        let downlink = slots.filter(|slot| slot % 10 < 8);
+        downlink
+            .filter_map(|slot| {
+                let at = feedback.occasion(rule, &duplex, Slot(slot))?;
+                Some((slot, at, feedback.take(rule, Slot(slot), at)))
+            })
+            .collect()
+    }
+
+    /// The slots and acknowledgements were printed by a gNB of 2026.w11 (frames 341 to 344; there, slot 0 of even frames has
+    /// no PRB left beside the SSB).
     #[test]
     fn slots_two_and_three_have_no_room() {
-        let duplex = Duplex::Tdd(TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid"));
         let rule = &OAI_2026_W11.feedback;
-        let mut feedback = PucchOccasions::default();
-        let mut send = |slot: u64| {
-            let sent = Slot(slot);
-            let at = feedback.occasion(rule, &duplex, sent)?;
-            let reading = feedback.take(rule, sent, at);
+        let sent = full_queue(
+            rule,
+            (1000..1100).filter(|slot: &u64| !slot.is_multiple_of(40)),
+        );
+        for &(_, at, reading) in &sent {
             assert!(reading == Reading::Right || rule.reports_in(at));
-            Some((slot, at.0))
-        };
-        let is_downlink = |slot: &u64| slot % 10 < 8 && !slot.is_multiple_of(40);
-        let sent: Vec<_> = (1000..1100)
-            .filter(is_downlink)
-            .filter_map(&mut send)
-            .collect();
+        }
         let of = |from: u64, to: u64| {
             let inside = sent
                 .iter()
-                .filter(move |(slot, _)| (from..to).contains(slot));
+                .filter(move |(slot, ..)| (from..to).contains(slot));
             inside
-                .map(|&(slot, at)| (slot % 10, at - from))
+                .map(|&(slot, at, _)| (slot % 10, at.0 - from))
                 .collect::<Vec<_>>()
         };
         let full = vec![(0, 9), (1, 9), (4, 17), (5, 17), (6, 18), (7, 18)];
@@ -111,17 +121,13 @@ mod tests {
     /// Three blocks are acknowledged beside a report, as in `oai-2026.w11`, of which none is lost.
     #[test]
     fn the_version_before_reads_all_beside_a_report_backward() {
-        let duplex = Duplex::Tdd(TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid"));
         let rule = &OAI_2025_W36.feedback;
-        let mut feedback = PucchOccasions::default();
         let mut backward = Vec::new();
-        for sent in (1590..1770).filter(|slot| slot % 10 < 8).map(Slot) {
-            if let Some(at) = feedback.occasion(rule, &duplex, sent) {
-                match feedback.take(rule, sent, at) {
-                    Reading::Right => assert!(!rule.reports_in(at)),
-                    Reading::Backward => backward.push((sent.0, at.0)),
-                    Reading::Failed => panic!("{sent:?}"),
-                }
+        for (sent, at, reading) in full_queue(rule, 1590..1770) {
+            match reading {
+                Reading::Right => assert!(!rule.reports_in(at)),
+                Reading::Backward => backward.push((sent, at.0)),
+                Reading::Failed => panic!("{sent:?}"),
             }
         }
         let of_report = |report: u64| [12, 11, 8].map(|k1| (report - k1, report));
@@ -132,17 +138,10 @@ mod tests {
     /// each 160 slots.
     #[test]
     fn one_acknowledgement_beside_each_report_is_not_understood() {
-        let duplex = Duplex::Tdd(TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid"));
-        let rule = &OAI_2026_W11.feedback;
-        let mut feedback = PucchOccasions::default();
-        let mut lost = Vec::new();
-        for sent in (1590..3200).filter(|slot| slot % 10 < 8).map(Slot) {
-            if let Some(at) = feedback.occasion(rule, &duplex, sent)
-                && feedback.take(rule, sent, at) == Reading::Failed
-            {
-                lost.push(at.0);
-            }
-        }
+        let sent = full_queue(&OAI_2026_W11.feedback, 1590..3200);
+        let failed =
+            |(_, at, reading): (u64, Slot, Reading)| (reading == Reading::Failed).then_some(at.0);
+        let lost: Vec<_> = sent.into_iter().filter_map(failed).collect();
         let reports: Vec<_> = (1600..3200).filter(|slot| slot % 160 == 8).collect();
         assert_eq!(lost, reports);
     }

@@ -227,11 +227,9 @@ fn check_activity(profile: GnbProfile, drx: bool, rrc: bool) -> Result<(), Probl
 }
 
 fn default_adaptation(profile: GnbProfile) -> raw::LinkAdaptation {
-    match profile {
-        GnbProfile::Ideal => raw::LinkAdaptation::default(),
-        GnbProfile::Oai2025W36 | GnbProfile::Oai2026W11 => {
-            raw::LinkAdaptation::Oai(raw::Oai::default())
-        }
+    match profile.habits() {
+        None => raw::LinkAdaptation::default(),
+        Some(_) => raw::LinkAdaptation::Oai(raw::Oai::default()),
     }
 }
 
@@ -259,9 +257,9 @@ fn link_adaptation(
             return Ok(LinkAdaptation::Thresholds {
                 lower: bler_lower,
                 upper: bler_upper,
-                rule: match profile {
-                    GnbProfile::Ideal => ThresholdRule::FromMiddle,
-                    GnbProfile::Oai2025W36 | GnbProfile::Oai2026W11 => ThresholdRule::FromLowest,
+                rule: match profile.habits() {
+                    None => ThresholdRule::FromMiddle,
+                    Some(_) => ThresholdRule::FromLowest,
                 },
             });
         }
