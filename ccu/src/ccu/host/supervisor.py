@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import time
@@ -72,7 +73,7 @@ class Supervisor:
         `output` or NAME.out, and its errors in NAME.log. Raises RunFailed."""
         log = self._logs / f"{name}.log"
         out = output or self._logs / f"{name}.out"
-        with out.open("wb") as stdout, log.open("wb") as stderr:
+        with _opened(out) as stdout, _opened(log) as stderr:
             popen = self._spawn(stage, command, stdout, stderr)
         process = Process(name, stage, popen, out, log, lasting)
         self._processes.append(process)
@@ -184,6 +185,12 @@ class Supervisor:
         for process in reversed(self._processes):
             if not process.stopped:
                 self.stop(process, patience_s=3.0)
+
+
+def _opened(file: Path) -> IO[bytes]:
+    """Open an empty file, and none that a link in its place leads to."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    return os.fdopen(os.open(file, flags, 0o666), "wb")
 
 
 def _last_lines(process: Process) -> str:

@@ -173,7 +173,7 @@ def is_built_in(experiment: Experiment, kind: TrafficDriver) -> bool:
     return chosen == BUILT_IN and kind.is_built_in
 
 
-def reads_of_users_programs(experiment: Experiment, flows: Sequence[Flow]) -> list[str]:
+def reads_of_users_programs(experiment: Experiment, flows: Sequence[Flow], raw: Path) -> list[str]:
     """Return what programs need that users wrote; nothing if there are none."""
     hosts = planned_hosts(experiment)
     kinds = [(flow, driver_of(flow.traffic)) for flow in flows]
@@ -181,7 +181,7 @@ def reads_of_users_programs(experiment: Experiment, flows: Sequence[Flow]) -> li
         command
         for flow, kind in kinds
         if not is_built_in(experiment, kind)
-        for command in kind.commands(experiment, flow, hosts, _RAW).values()
+        for command in kind.commands(experiment, flow, hosts, raw).values()
     ]
     return [path for one in commands if one.rights for path in one.rights.reads]
 

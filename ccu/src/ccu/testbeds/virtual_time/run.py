@@ -121,7 +121,7 @@ def _rights(
 
     It makes the network itself; the machine's is where runs say which core they have.
     """
-    programs_reads = plan.reads_of_users_programs(site.experiment, flows)
+    programs_reads = plan.reads_of_users_programs(site.experiment, flows, site.raw)
     if not programs_reads and not any(one.policy or one.modules for one in inside.values()):
         return None
     radio = [content["radio"]] if "radio" in content else []

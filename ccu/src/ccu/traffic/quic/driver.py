@@ -113,11 +113,16 @@ class QuicDriver(TrafficDriver):
 
 
 def _rights(traffic: Quic, own: programs.Flow) -> Rights | None:
-    """Return the rights of a sender with a policy, which a user wrote; None: it has none."""
+    """Return the rights of a sender with a policy, which a user wrote; None: it has none.
+
+    Its files are named one by one: root opens others in their folder.
+    """
     if (file := traffic.located_policy()) is None:
         return None
-    reads = (str(file), programs.path_of_quic_flow())
-    return Rights(reads, (str(own.folder),), keeps_network=True, socket_families=_SOCKETS)
+    certificate = str(own.folder / programs.CERTIFICATE)
+    reads = (str(file), programs.path_of_quic_flow(), certificate)
+    writes = programs.writes_of_sender(own)
+    return Rights(reads, writes, keeps_network=True, socket_families=_SOCKETS)
 
 
 def _policy_file(flow: Flow, kind: str) -> str:

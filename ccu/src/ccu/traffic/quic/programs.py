@@ -19,6 +19,8 @@ QUIC_FLOW = "quic-flow"
 FOLDER = "quic"
 """The folder in raw/ for everything that QUIC alone has."""
 CERTIFICATE, KEY = "quic-certificate.pem", "quic-key.pem"
+_QLOG, _KEYS = "sqlog", "keys"
+_TRACE, _ENDED = "policy.csv", "policy.json"
 
 _STOCK_BYTES = 6 * 2**20
 """The most that Linux lets TCP receive."""
@@ -62,7 +64,7 @@ def command(experiment: Experiment, flow: Flow) -> list[str]:
         *("--seed", str(experiment.seed), "--name", flow.id),
         *("--window", str(_window_bytes(experiment)), "--mtu", str(experiment.mtu_bytes)),
         *("--streams", str(flow.traffic.streams)),
-        *("--qlog", flow.file("sqlog"), "--keys", flow.file("keys")),
+        *("--qlog", flow.file(_QLOG), "--keys", flow.file(_KEYS)),
         *(["--ecn"] if experiment.ecn else []),
     ]
     if receives:
@@ -85,9 +87,14 @@ def _policy(experiment: Experiment, flow: Flow) -> list[str]:
     file = flow.traffic.located_policy()
     if file is None:
         return []
-    own = ("--trace", flow.file("policy.csv"), "--ended", flow.file("policy.json"))
+    own = ("--trace", flow.file(_TRACE), "--ended", flow.file(_ENDED))
     seed = ("--seed", str(experiment.seed))
     return ["--", *policy.words(file, flow.traffic.parameters, *seed, *own)]
+
+
+def writes_of_sender(flow: Flow) -> tuple[str, ...]:
+    """Return the files that a sender with a policy opens by itself, its report not among them."""
+    return tuple(map(flow.file, (_QLOG, _KEYS, _TRACE, _ENDED)))
 
 
 def path_of_quic_flow() -> str:
