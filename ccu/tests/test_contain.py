@@ -9,6 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +164,69 @@ def test_what_is_given_back_is_no_file_behind_a_link(
     contain_main._give(raw, 4321, 8765)
     assert (raw / "link").lstat().st_uid == 4321
     assert {outside.stat().st_uid, (outside / "file").stat().st_uid} == {os.getuid()}
+
+
+REPLACING = """
+import os, sys
+
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return os.strerror(error.errno)
+    return "done"
+
+raw, outside = sys.argv[1:]
+for name in ("oai", "n3.pcap"):
+    path = os.path.join(raw, name)
+    print(tried(lambda: os.rename(path, path + "-moved")))
+    print(tried(lambda: (os.rmdir if os.path.isdir(path) else os.unlink)(path)))
+    print(tried(lambda: os.symlink(outside, path)))
+print(tried(lambda: os.unlink(os.path.join(raw, "oai", "log"))))
+print(tried(lambda: open(os.path.join(raw, "oai", "other"), "w")))
+print(tried(lambda: open(os.path.join(raw, "n3.pcap"), "a")))
+print(tried(lambda: open(os.path.join(raw, "own"), "w")))
+"""
+
+
+@pytest.fixture(params=[0o755, 0o700], ids=["entered by all", "entered by root"])
+def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="ccu-contained-") as made:
+        Path(made).chmod(request.param)
+        yield Path(made)
+
+
+@needs_all
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_what_others_write_in_its_folder_stays_in_its_place(folder: Path, mode: int) -> None:
+    """Root opens such files by their names while the kernel of lockstep may write in raw/."""
+    raw, outside = folder / "raw", folder / "outside"
+    (raw / "oai").mkdir(parents=True)
+    for file in (raw / "oai" / "log", raw / "n3.pcap", outside):
+        file.write_text("of root")
+    (raw / "oai").chmod(mode)
+    unchanged = (str(raw / "oai"), str(raw / "n3.pcap"))
+    rights = Rights(writes=(str(raw),), unchanged=unchanged)
+    words = contained([sys.executable, "-c", REPLACING, str(raw), str(outside)], rights)
+    said = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    assert said.pop() == "done"
+    assert len(said) == 9
+    refused = ["Device or resource busy"] * 2 + ["File exists"]
+    assert said[:6] == refused * 2
+    assert set(said[6:]) <= {"Read-only file system", "Permission denied"}
+    assert (raw / "oai" / "log").read_text() == (raw / "n3.pcap").read_text() == "of root"
+    assert not (raw / "oai").is_symlink()
+    assert not (raw / "n3.pcap").is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files to others")
+def test_what_others_write_in_a_folder_that_is_given_stays_theirs(tmp_path: Path) -> None:
+    (tmp_path / "oai").mkdir()
+    for name in ("oai/log", "n3.pcap", "own"):
+        (tmp_path / name).touch()
+    contain_main._give(tmp_path, 4321, 8765, {tmp_path / "oai", tmp_path / "n3.pcap"})
+    owners = {one.name: one.stat().st_uid for one in tmp_path.rglob("*")}
+    assert owners == {"own": 4321, "oai": 0, "log": 0, "n3.pcap": 0}
 
 
 def test_signals_and_endings_pass_through() -> None:

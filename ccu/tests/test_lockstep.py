@@ -222,6 +222,7 @@ def test_a_run_that_fails_ends_everything_and_says_why(
     (tmp_path / "oai").mkdir()
     (tmp_path / "oai" / "slots.csv").write_text("utc_ns,entering_wall_utc_ns\n1,")
     ended: list[str] = []
+    given: list[Path] = []
 
     class Part:
         file = tmp_path / "n3.pcap"
@@ -239,7 +240,8 @@ def test_a_run_that_fails_ends_everything_and_says_why(
     class Plan:
         def __init__(self, *_: object) -> None: ...
 
-        def prepare(self, **_: object) -> None: ...
+        def prepare(self, unchanged: list[Path], **_: object) -> None:
+            given.extend(unchanged)
 
         def perform(self) -> None:
             raise RunFailed("virtual time", "nr-link has ended")
@@ -262,6 +264,8 @@ def test_a_run_that_fails_ends_everything_and_says_why(
     with pytest.raises(RunFailed, match="nr-link has ended"):
         coupled.perform()
     assert sorted(ended) == ["GnbFiles", "N3Capture", "RadioTime"]
+    # What root writes beside the kernel, in which programs of a user may run.
+    assert given == [tmp_path / "oai", tmp_path / "n3.pcap"]
 
 
 def test_logs_get_the_radios_time(tmp_path: Path) -> None:

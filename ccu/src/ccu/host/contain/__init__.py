@@ -31,7 +31,8 @@ def contained(command: Sequence[str], rights: Rights) -> list[str]:
     reads, writes = _absolute((*rights.reads, *packages)), _absolute(rights.writes)
     lacking = {*losses(), *_out_of_reach((*reads, *writes))}
     features = tuple(one for one in FEATURES if one not in lacking)
-    wanted = rights._replace(reads=reads, writes=writes, features=features)
+    unchanged = _absolute(rights.unchanged)
+    wanted = rights._replace(reads=reads, writes=writes, unchanged=unchanged, features=features)
     return [*_ITSELF, wanted.as_json(), *command]
 
 

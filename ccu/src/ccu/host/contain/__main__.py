@@ -14,7 +14,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -37,11 +37,11 @@ def main(rights: str = "", *command: str) -> None:
         return
     wanted = Rights.from_json(rights)
     as_user = user.chosen(but_root="nobody" in wanted.features)
-    owners = _hand_over(wanted.writes, as_user)
+    owners = _hand_over(wanted, as_user)
     try:
         status = _contained(wanted, as_user, lambda: _execute(command))
     finally:
-        _give_back(owners)
+        _give_back(owners, wanted)
     if os.WIFSIGNALED(status):
         _end_by(signal.Signals(os.WTERMSIG(status)))
     sys.exit(os.waitstatus_to_exitcode(status))
@@ -98,7 +98,7 @@ def _contained(wanted: Rights, as_user: User, act: Callable[[], None]) -> int:
             linux.unshare(linux.NEW_NETWORK)
         folder = Path.cwd()
         if has("mounts"):
-            paths = (map(Path, wanted.reads), map(Path, wanted.writes))
+            paths = (map(Path, wanted.reads), map(Path, wanted.writes), _unchanged(wanted))
             view.enter(as_user, *paths, new_proc=has("processes"))
         if wanted.goes_first:
             with contextlib.suppress(OSError):
@@ -177,26 +177,30 @@ def _exits_with_a_sentence() -> Iterator[None]:
         os._exit(_CANNOT)
 
 
-def _hand_over(writes: tuple[str, ...], as_user: User) -> dict[Path, tuple[int, int]]:
+def _unchanged(wanted: Rights) -> set[Path]:
+    return set(map(Path, wanted.unchanged))
+
+
+def _hand_over(wanted: Rights, as_user: User) -> dict[Path, tuple[int, int]]:
     """Make the files that are missing, and give all to the user; return who had them."""
     owners = {}
-    for path in map(Path, writes):
+    for path in map(Path, wanted.writes):
         if not path.exists():
             path.touch()
         if os.geteuid() == 0:
             state = path.stat()
             owners[path] = (state.st_uid, state.st_gid)
-            _give(path, as_user.uid, as_user.gid)
+            _give(path, as_user.uid, as_user.gid, _unchanged(wanted))
     return owners
 
 
-def _give_back(owners: Mapping[Path, tuple[int, int]]) -> None:
+def _give_back(owners: Mapping[Path, tuple[int, int]], wanted: Rights) -> None:
     for path, (uid, gid) in owners.items():
-        _give(path, uid, gid)
+        _give(path, uid, gid, _unchanged(wanted))
 
 
-def _give(path: Path, uid: int, gid: int) -> None:
-    """Change the owner of a file, a socket, or a folder and what is in it.
+def _give(path: Path, uid: int, gid: int, but: Collection[Path] = ()) -> None:
+    """Change the owner of a file, a socket, or a folder and what is in it, `but` for these paths.
 
     No link is followed, also none that takes a folder's place meanwhile: what is in a folder is
     named by the folder's descriptor.
@@ -204,8 +208,9 @@ def _give(path: Path, uid: int, gid: int) -> None:
     os.chown(path, uid, gid, follow_symlinks=False)
     if not stat.S_ISDIR(path.lstat().st_mode):
         return
-    for _, folders, files, folder in os.fwalk(path):
-        for name in (*folders, *files):
+    for here, folders, files, folder in os.fwalk(path):
+        folders[:] = [name for name in folders if Path(here, name) not in but]
+        for name in (*folders, *(one for one in files if Path(here, one) not in but)):
             os.chown(name, uid, gid, dir_fd=folder, follow_symlinks=False)
 
 

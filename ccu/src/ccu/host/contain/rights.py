@@ -33,6 +33,9 @@ class Rights(NamedTuple):
     """It may use ptrace(2), as User Mode Linux does."""
     goes_first: bool = False
     """It goes before ordinary programs, where root starts it."""
+    unchanged: tuple[str, ...] = ()
+    """Paths below those of `writes` that it may not write, as others do: it can put nothing in
+    their place."""
     features: tuple[str, ...] = tuple(FEATURES)
     """The names in FEATURES of what this machine has."""
 

@@ -18,19 +18,27 @@ _HIDDEN = (Path("/run"), SCRATCH)
 _PROC = "/proc"
 
 
-def enter(user: User, reads: Iterable[Path], writes: Iterable[Path], *, new_proc: bool) -> None:
+def enter(
+    user: User,
+    reads: Iterable[Path],
+    writes: Iterable[Path],
+    unchanged: Iterable[Path],
+    *,
+    new_proc: bool,
+) -> None:
     """Give this process the view, in new mounts: all that `user` may read, and `reads` where it may
-    not enter their folders; `writes` as they are."""
+    not enter their folders; `writes` as they are, but for what is `unchanged` in them. That is a
+    mount, which nobody who sees it can rename or remove."""
     linux.unshare(linux.NEW_MOUNTS)
     linux.mount("", "/", flags=linux.RECURSIVE | linux.PRIVATE)
-    writable = list(writes)
+    writable, spared = list(writes), list(unchanged)
     shown = [one for path in (*reads, *writable) for one in _shown(path, user)]
-    opened = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in dict.fromkeys(shown)}
+    opened = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in {*shown, *spared}}
     covers = _covers(shown, user)
     for cover in covers:
         linux.mount("tmpfs", str(cover), "tmpfs", linux.NO_SUID | linux.NO_DEVICES, "mode=0755")
     for path, descriptor in sorted(opened.items()):
-        if path in writable or any(path.is_relative_to(one) for one in covers):
+        if path in (*writable, *spared) or any(path.is_relative_to(one) for one in covers):
             _show(path, descriptor)
     if new_proc:
         flags = linux.NO_SUID | linux.NO_DEVICES | linux.NO_EXEC

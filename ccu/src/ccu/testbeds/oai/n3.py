@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 from ccu.host import programs
 from ccu.testbeds import Site
@@ -15,12 +16,17 @@ from ccu.testbeds.oai.stack import Stack
 SNAPLEN_BYTES = 180
 
 
+def n3_file(site: Site) -> Path:
+    """Return the file of the capture."""
+    return site.raw / "n3.pcap"
+
+
 class N3Capture:
     """A tcpdump in the UPF's network, into raw/n3.pcap."""
 
     def __init__(self, site: Site, stack: Stack) -> None:
         self._site = site
-        self.file = site.raw / "n3.pcap"
+        self.file = n3_file(site)
         name = stack.namespace_of(upf_of(stack.plan))
         command = [programs.require("ip"), "netns", "exec", name, programs.require("tcpdump")]
         command += ["-n", "-i", "any", "-s", str(SNAPLEN_BYTES), "--time-stamp-precision=nano"]

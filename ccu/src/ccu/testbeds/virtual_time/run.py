@@ -36,8 +36,11 @@ class Run:
         self._controls = {name: there[name] for name in site.experiment.servers_ccs}
         self._rights: Rights | None = None
 
-    def prepare(self, **more: Any) -> None:
-        """Write the plan, with `more` keys, and the files that it names."""
+    def prepare(self, unchanged: Sequence[Path] = (), **more: Any) -> None:
+        """Write the plan, with `more` keys, and the files that it names.
+
+        `unchanged`: what others write in the folder for raw data, which programs of a user cannot.
+        """
         site = self._site
         experiment, raw = site.experiment, site.raw
         link_config.write(site.experiment, site.scenario, site.raw)
@@ -48,7 +51,7 @@ class Run:
             # The policy is checked before the link begins; nr-link writes it when it does.
             (raw / congestion.START_FILE).touch()
             content["link_start"] = congestion.START_FILE
-        self._rights = _rights(site, self._flows, inside, content)
+        self._rights = _rights(site, self._flows, inside, content, unchanged)
         (raw / plan.FILE).write_text(json.dumps(content, indent=2) + "\n")
 
     def perform(self) -> None:
@@ -116,6 +119,7 @@ def _rights(
     flows: Sequence[Flow],
     inside: Mapping[str, InVirtualTime],
     content: Mapping[str, Any],
+    unchanged: Sequence[Path],
 ) -> Rights | None:
     """Return the rights of a kernel in which something runs that a user wrote; None: nothing does.
 
@@ -128,6 +132,7 @@ def _rights(
     return Rights(
         reads=(str(Path(kernel.examine().path).parent), *programs_reads),
         writes=(str(site.raw), *radio),
+        unchanged=tuple(map(str, unchanged)),
         keeps_network=True,
         socket_families=(socket.AF_UNIX,),
         traces_children=True,

@@ -19,7 +19,7 @@ from ccu.testbeds.oai.lockstep import capture_time, turns
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
 from ccu.testbeds.oai.lockstep.radio import SLOTS_FILE, Radio
-from ccu.testbeds.oai.n3 import N3Capture
+from ccu.testbeds.oai.n3 import N3Capture, n3_file
 from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.services import server_of
 from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
@@ -65,7 +65,7 @@ class _Coupled:
         stack = self._stack
         with stack.in_networks():
             self._prepare_tunnel()
-        self._run.prepare(radio=str(self._radio.path))
+        self._run.prepare(self._written_by_root(), radio=str(self._radio.path))
         leads = self._radio.hold(stack)
         self._time = time = RadioTime(self._radio, self._folder)
         files = GnbFiles(stack.gnb_pid, self._folder, time.now_ns)
@@ -87,6 +87,11 @@ class _Coupled:
         if stack.plan.mac_pcap:
             self._collect_blocks()
         return self._outcome(files, leads)
+
+    def _written_by_root(self) -> list[Path]:
+        """Return what root opens in the folder for raw data while the kernel may write there."""
+        captured = oai_options(self._site.experiment).capture_n3
+        return [self._folder, *([n3_file(self._site)] if captured else [])]
 
     def _capture_of_n3(self, ends: ExitStack) -> N3Capture | None:
         """Start the capture on N3 where it is asked for; `ends` ends it."""
