@@ -19,6 +19,8 @@ MOST_BYTES_OF_TEXT = 16 << 20
 """The most that a file has which a person writes."""
 MOST_BYTES_OF_JSON = 1 << 30
 """The most that a file has which a program writes."""
+READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+"""The flags of open(2) that wait for no writer of a pipe."""
 _KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -39,8 +41,12 @@ def need_regular(file: Path, *, links: bool = True) -> os.stat_result:
 def opened(file: Path, *, links: bool = True) -> BinaryIO:
     """Return the opened file. Raises as `need_regular`, also where the file changes meanwhile."""
     need_regular(file, links=links)
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    descriptor = os.open(file, flags if links else flags | os.O_NOFOLLOW)
+    return regular(os.open(file, READING if links else READING | os.O_NOFOLLOW), file)
+
+
+def regular(descriptor: int, file: Path) -> BinaryIO:
+    """Return the file that was opened with READING; one that is not regular is closed. Raises as
+    `need_regular`."""
     stream = os.fdopen(descriptor, "rb")
     try:
         _need_regular(file, os.fstat(descriptor))

@@ -15,7 +15,8 @@ NO_SUID, NO_DEVICES, NO_EXEC, BIND, RECURSIVE, PRIVATE = (  # MS_…, linux/moun
 )  # fmt: skip
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000  # linux/fcntl.h
 _READ_ONLY, _ATTR_NO_SUID = 1, 2  # MOUNT_ATTR_…, linux/mount.h
-_MOUNT_SETATTR = 442  # on every architecture
+_OPENAT2, _MOUNT_SETATTR = 437, 442  # on every architecture
+_RESOLVE_IN_ROOT = 0x10  # linux/openat2.h
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38  # linux/prctl.h
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -47,6 +48,17 @@ def set_read_only(target: str, read_only: bool, *, below: bool = False) -> None:
         ctypes.c_size_t(len(attributes)),
     )  # fmt: skip
     _checked(result, target)
+
+
+def open_in_root(root: int, path: str, flags: int) -> int:
+    """Open a path with the folder `root` as the root of all its links (openat2(2), since Linux
+    5.6)."""
+    how = struct.pack("=3Q", flags | os.O_CLOEXEC, 0, _RESOLVE_IN_ROOT)
+    descriptor: int = _libc.syscall(
+        _OPENAT2, root, os.fsencode(path), how, ctypes.c_size_t(len(how))
+    )
+    _checked(descriptor, path)
+    return descriptor
 
 
 def end_with_parent(number: int) -> None:

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The statistics files that the gNB rewrites about once per second: every version is kept.
 
-They are read through /proc/<pid>/root: no process is started, and the container needs no mount.
 docs/run-directory.md defines the format of the result.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from ccu.spec.experiment import Direction
+from ccu.testbeds.oai import container_file
 from ccu.testbeds.oai.background import Background
 
 NAMES = ("nrMAC_stats.log", "nrL1_stats.log", "nrRRC_stats.log")
@@ -32,9 +34,9 @@ _COUNTERS: dict[Direction, tuple[re.Pattern[str], ...]] = {
 }
 
 
-def files_of(pid: int | None, name: str) -> Iterator[Path]:
-    """Yield where a file in the working folder of a container's process may be."""
-    return (Path(f"/proc/{pid}/root", folder, name) for folder in _WORKING_FOLDERS)
+def places_of(name: str) -> list[str]:
+    """Return where a file in the working folder of a container may be, below its root folder."""
+    return [str(Path(folder, name)) for folder in _WORKING_FOLDERS]
 
 
 class GnbFiles(Background):
@@ -71,13 +73,14 @@ class GnbFiles(Background):
                 self._counted_ns = self._written_ns
 
     def _look(self, pid: int, name: str) -> None:
-        for file in files_of(pid, name):
+        for place in places_of(name):
             try:
-                stat = file.stat()
-                mark = (stat.st_mtime_ns, stat.st_size)
-                if mark == self._seen.get(name):
-                    return
-                text = file.read_text(errors="replace")
+                with container_file.opened(pid, place) as file:
+                    stat = os.fstat(file.fileno())
+                    mark = (stat.st_mtime_ns, stat.st_size)
+                    if mark == self._seen.get(name):
+                        return
+                    text = io.TextIOWrapper(file, errors="replace").read()
             except OSError:
                 continue
             self._seen[name] = mark

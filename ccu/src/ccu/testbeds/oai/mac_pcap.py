@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transport blocks that a gNB writes for Wireshark, copied while it runs.
 
-As its statistics files, the capture is read through /proc/<pid>/root. OpenAirInterface has these
-options since 2019, and buffers what it writes: the last record may be cut off.
+OpenAirInterface has these options since 2019, and buffers what it writes: the last record may be
+cut off.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import shutil
 import struct
 from pathlib import Path
 from typing import BinaryIO
+
+from ccu.testbeds.oai import container_file
 
 NAME = "mac.pcap"
 _FILE = f"tmp/{NAME}"
@@ -28,7 +30,7 @@ def collect(pid: int | None, file: Path) -> list[str]:
     end = 0
     with (
         contextlib.suppress(FileNotFoundError),
-        Path(f"/proc/{pid}/root/{_FILE}").open("rb") as written,
+        container_file.opened(pid, _FILE) as written,
         file.open("w+b") as copy,
     ):
         shutil.copyfileobj(written, copy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import os
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -19,8 +20,9 @@ from ccu.host.namespace import AttachedNetwork
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Process, Supervisor
 from ccu.spec.errors import RunFailed
+from ccu.testbeds.oai import container_file
 from ccu.testbeds.oai.configs import RECONFIGURATION, TELNET_PORT, Plan
-from ccu.testbeds.oai.gnb_files import files_of
+from ccu.testbeds.oai.gnb_files import places_of
 from ccu.testbeds.oai.runtime import Runtime
 from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
 from ccu.testbeds.oai.symptoms import hints
@@ -178,21 +180,22 @@ class Stack:
         to where the UE mounts them."""
         for name in RECONFIGURATION:
             deadline = time.monotonic() + _GNB_PATIENCE_S
-            while (file := self._file_of(service, name, began_s)) is None:
+            while (content := self._content_of(service, name, began_s)) is None:
                 self._check(spared=service)
                 if time.monotonic() > deadline:
                     rule = f"{service}: did not write {name}, which the UE needs without a core"
                     raise RunFailed("containers", rule + self._last_lines(service))
                 time.sleep(_POLL_S)
-            (self._logs / "config" / name).write_bytes(file.read_bytes())
+            (self._logs / "config" / name).write_bytes(content)
 
-    def _file_of(self, service: str, name: str, began_s: float) -> Path | None:
-        """Return a file that a container has written into its working folder since `began_s`."""
-        for file in files_of(self.runtime.pid(service), name):
-            with contextlib.suppress(OSError):
-                written = file.stat()
+    def _content_of(self, service: str, name: str, began_s: float) -> bytes | None:
+        """Return what a container has written into a file of its working folder since `began_s`."""
+        pid = self.runtime.pid(service)
+        for place in places_of(name):
+            with contextlib.suppress(OSError), container_file.opened(pid, place) as file:
+                written = os.fstat(file.fileno())
                 if written.st_size and written.st_mtime >= began_s:
-                    return file
+                    return file.read()
         return None
 
     def _attach_ues(self) -> int | None:
