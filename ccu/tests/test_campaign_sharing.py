@@ -167,3 +167,19 @@ def test_what_a_killed_ccu_has_left_is_shared_again(tmp_path: Path) -> None:
     done, _ = shared(second)
     assert len(done) == 1
     assert (part / "summary.json").exists()
+
+
+def test_a_link_in_raw_data_shares_nothing_that_it_leads_to(tmp_path: Path) -> None:
+    """A program that ran contained may have put it there; root would give away what it leads to."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "key").write_text("secret")
+    first, second = campaign(tmp_path, "first"), campaign(tmp_path, "second")
+    source = finished(first, cells(first.campaign)[0])
+    (source / "raw" / "folder").symlink_to(outside)
+    (source / "raw" / "file").symlink_to(outside / "key")
+    (cell,), _ = shared(second)
+    there = second.cell(cell) / source.name / "raw"
+    links = {path.name for path in there.iterdir() if path.is_symlink()}
+    assert links == {"folder", "file"}
+    assert (outside / "key").stat().st_nlink == 1

@@ -128,7 +128,8 @@ def _share(source: Path, target: Path) -> None:
     if not (target / "run.json").exists():
         shutil.rmtree(target, ignore_errors=True)
     others = shutil.ignore_patterns("run.json")
-    shutil.copytree(source, target, ignore=others, copy_function=_link_or_copy)
+    # Links stay links: a program that ran contained may have put them into the raw data.
+    shutil.copytree(source, target, symlinks=True, ignore=others, copy_function=_link_or_copy)
     content = read_json(source / "run.json")
     origin = content.get("shared_from", str(source.relative_to(source.parents[3])))
     write_manifest(target, content | {"shared_from": origin})
