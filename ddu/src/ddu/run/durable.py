@@ -36,8 +36,9 @@ def sync_tree(folder: Path, but: Set[Path] = frozenset()) -> None:
 def write_text(file: Path, text: str) -> None:
     """Write a file that is the old one or the new one at every instant, also after a crash."""
     part = _part_of(file)
+    discard_part(file)
     try:
-        with part.open("w", encoding="utf-8") as to:
+        with part.open("x", encoding="utf-8") as to:  # It follows no link.
             to.write(text)
             to.flush()
             os.fsync(to.fileno())
@@ -49,7 +50,8 @@ def write_text(file: Path, text: str) -> None:
 
 
 def discard_part(file: Path) -> None:
-    """Remove what a killed process has left of a new file, before it had its name."""
+    """Remove what a killed process has left of a new file, before it had its name, or a link that
+    somebody has put there."""
     with suppress(OSError):
         _part_of(file).unlink()
 

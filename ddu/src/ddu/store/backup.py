@@ -22,11 +22,12 @@ def backup(place: StoreDirectory, file: Path) -> int:
     with connected(place.url()):
         pass  # Raises our own error if the store does not answer.
     try:
-        part.touch()
+        part.unlink(missing_ok=True)
+        stream = part.open("xb")  # It follows no link.
     except OSError as error:
         raise StoreRefused(f"cannot be written ({error.strerror})", file=file) from None
     try:
-        with part.open("wb") as stream:
+        with stream:
             _run(place, "pg_dump", ["--format=custom", "--schema=testbed"], stdout=stream)
             stream.flush()
             os.fsync(stream.fileno())
