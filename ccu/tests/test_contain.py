@@ -219,6 +219,33 @@ def test_what_others_write_in_its_folder_stays_in_its_place(folder: Path, mode: 
     assert not (raw / "n3.pcap").is_symlink()
 
 
+LEAVING = """
+import os, sys
+os.mkdir("sub")
+for name in ("own", "sub/own"):
+    open(name, "w").write("x")
+for name, to in (("link", "outside"), ("sub/link", "outside"), ("folder", "")):
+    os.symlink(os.path.join(sys.argv[1], to), name)
+os.mkfifo("sub/pipe")
+"""
+
+
+@needs_all
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, whom links lead elsewhere")
+def test_a_program_leaves_files_and_folders_only(tmp_path: Path) -> None:
+    """Root reads there when it has ended: what it measured, and the last lines of its log."""
+    raw = tmp_path / "raw"
+    (raw / "kept").mkdir(parents=True)
+    (raw / "kept" / "link").symlink_to(tmp_path)
+    (tmp_path / "outside").write_text("of root")
+    rights = Rights(writes=(str(raw),), unchanged=(str(raw / "kept"),))
+    words = contained([sys.executable, "-c", LEAVING, str(tmp_path)], rights)
+    subprocess.run(words, cwd=raw, check=True)
+    left = {str(path.relative_to(raw)) for path in raw.rglob("*")}
+    assert left == {"kept", "kept/link", "own", "sub", "sub/own"}
+    assert (tmp_path / "outside").read_text() == "of root"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files to others")
 def test_what_others_write_in_a_folder_that_is_given_stays_theirs(tmp_path: Path) -> None:
     (tmp_path / "oai").mkdir()

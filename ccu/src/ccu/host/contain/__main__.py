@@ -196,22 +196,39 @@ def _hand_over(wanted: Rights, as_user: User) -> dict[Path, tuple[int, int]]:
 
 def _give_back(owners: Mapping[Path, tuple[int, int]], wanted: Rights) -> None:
     for path, (uid, gid) in owners.items():
+        _remove_links(path, _unchanged(wanted))
         _give(path, uid, gid, _unchanged(wanted))
 
 
-def _give(path: Path, uid: int, gid: int, but: Collection[Path] = ()) -> None:
-    """Change the owner of a file, a socket, or a folder and what is in it, `but` for these paths.
+def _remove_links(path: Path, but: Collection[Path]) -> None:
+    """Remove from a folder what is neither a file nor a folder: a link would lead its owner, who
+    is root, to what the program could not read, and a pipe would make a reader wait."""
+    for name, folder in _below(path, but):
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            os.unlink(name, dir_fd=folder)
 
-    No link is followed, also none that takes a folder's place meanwhile: what is in a folder is
-    named by the folder's descriptor.
-    """
+
+def _give(path: Path, uid: int, gid: int, but: Collection[Path] = ()) -> None:
+    """Change the owner of a file, a socket, or a folder and what is in it, `but` for these
+    paths."""
     os.chown(path, uid, gid, follow_symlinks=False)
+    for name, folder in _below(path, but):
+        os.chown(name, uid, gid, dir_fd=folder, follow_symlinks=False)
+
+
+def _below(path: Path, but: Collection[Path]) -> Iterator[tuple[str, int]]:
+    """Yield each name in a folder and below it, `but` for these paths and what is in them, with
+    the descriptor of the folder that it is in.
+
+    So no link is followed, also none that takes a folder's place meanwhile.
+    """
     if not stat.S_ISDIR(path.lstat().st_mode):
         return
     for here, folders, files, folder in os.fwalk(path):
         folders[:] = [name for name in folders if Path(here, name) not in but]
         for name in (*folders, *(one for one in files if Path(here, one) not in but)):
-            os.chown(name, uid, gid, dir_fd=folder, follow_symlinks=False)
+            yield name, folder
 
 
 def _end_by(sent: signal.Signals) -> NoReturn:
