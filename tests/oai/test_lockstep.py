@@ -187,6 +187,8 @@ class Mine:
             lambda: open({outside!r}, "w"),
             lambda: open("/etc/shadow"),
             lambda: os.setuid(0),
+            lambda: os.rename("oai", "moved"),
+            lambda: open("oai/other", "w"),
         ):
             try:
                 act()
