@@ -5,21 +5,20 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ccu.host.contain import Rights, contained
+from ddu import interpreter
 from ddu.console.problems import RefusedError, refusal
 
 _MOST_S = 60.0
 
 
-def arguments(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]:
-    """Return the arguments of Python that check or run a policy."""
+def command(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]:
+    """Return the command that checks or runs a policy."""
     given = [text for key, value in parameters.items() for text in ("--param", f"{key}={value}")]
-    # Without bytecode files: nothing but the trace is written.
-    return ["-B", "-m", "ccplane", action, str(file), *given]
+    return [*interpreter.of_package("ccplane"), action, str(file), *given]
 
 
 def try_out(
@@ -33,12 +32,12 @@ def try_out(
     `reads`: the files that it may read besides its own; `changes`: the parameters that change
     while flows run.
     """
-    command = [sys.executable, *arguments("check", file, parameters)]
+    checking = command("check", file, parameters)
     for key, value in (changes or {}).items():
-        command += ["--change", f"{key}={value}"]
+        checking += ["--change", f"{key}={value}"]
     rights = Rights(reads=(str(file), *reads))
     try:
-        tried = answered(contained(command, rights), _MOST_S)
+        tried = answered(contained(checking, rights), _MOST_S)
     except subprocess.TimeoutExpired:
         rule = f"is not loaded and made within {_MOST_S:g} s"
         fix = "leave what takes long out of the module and of __init__"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of a policy's program, and the plane, compiled for its name."""
+"""The command of a policy, and the plane, compiled for its name."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _KNOWS = "KNOWS_THE_LINK"
 PLANE = data("ccu", "cc/plane") / "plane.bpf.c"
 
 
-def run_arguments(name: str, kept: Path, setup: Setup) -> list[str]:
-    """Return the arguments that run a policy in the run's raw folder, where its source is kept."""
+def run_command(name: str, kept: Path, setup: Setup) -> list[str]:
+    """Return the command that runs a policy in the run's raw folder, where its source is kept."""
     given = setup.experiment.cc_params_of(name)
     parameters = files.keep_parameters(setup.raw, name, given)
-    own = policies.arguments("run", Path(kept.name), parameters)
+    own = policies.command("run", Path(kept.name), parameters)
     own += ["--seed", str(setup.experiment.seed)]
     return [*own, "--trace", trace_file(setup.raw, name).name, "--ended", ended_file(name)]
 
