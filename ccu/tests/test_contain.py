@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from ccu.congestion import policy
-from ccu.congestion.policy import program
-from ccu.host import contain
+from ccu.host import contain, policies
 from ccu.host.contain import Rights, contained
 from ccu.host.contain import __main__ as contain_main
+from ccu.runs import run as runs
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import check_traffic
 from ddu.console.problems import RefusedError
 
 PROBE = """
@@ -233,6 +235,22 @@ def test_a_check_executes_nothing_and_a_trial_is_contained(tmp_path: Path) -> No
     assert not outside.exists()
 
 
+def test_the_same_of_a_policy_for_quic(tmp_path: Path) -> None:
+    """A plan and `--dry-run` had executed it, contained."""
+    outside, file = tmp_path / "outside", tmp_path / "mine.py"
+    file.write_text(HOSTILE.replace("OUTSIDE", repr(str(outside))))
+    experiment = Experiment(flows=({"cc": f"quic:{file}"},))  # type: ignore[arg-type]
+    check_traffic(experiment)
+    if contain.losses().keys() & {"mounts"}:
+        pytest.skip("this machine has no read-only views")
+    with pytest.raises(RefusedError, match="Read-only file system"):
+        runs.try_out(experiment)
+    assert not outside.exists()
+    file.write_text("class Mine\n")
+    with pytest.raises(RefusedError, match=":1: syntax error"):
+        check_traffic(experiment)
+
+
 @pytest.mark.parametrize(
     ("content", "rule"),
     [
@@ -246,7 +264,7 @@ def test_what_is_not_python_is_refused(tmp_path: Path, content: bytes, rule: str
     file = tmp_path / "mine.py"
     file.write_bytes(content)
     with pytest.raises(RefusedError, match=rule):
-        program.check_syntax(file)
+        policies.check_syntax(file)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as in a container")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ccu` starts, often as root, imports nothing from the folder in which the user is."""
+"""The programs that `ccu` starts, often as root, import nothing from the folder of the user."""
 
 from __future__ import annotations
 

@@ -21,6 +21,20 @@ def command(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]
     return [*interpreter.of_package("ccplane"), action, str(file), *given]
 
 
+def check_syntax(file: Path) -> None:
+    """Raise RefusedError if the file is not Python; executes nothing."""
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except OSError as error:
+        raise refusal(f"cannot be read ({error.strerror})", "name a file", file=file) from None
+    except SyntaxError as error:
+        rule = f"syntax error: {error.msg}"
+        raise refusal(rule, "correct the line", file=file, line=error.lineno) from None
+    except (ValueError, RecursionError, MemoryError) as error:  # a null byte, a tower of brackets
+        rule = f"is not Python: {error or 'nested too deep'}"
+        raise refusal(rule, "write Python source", file=file) from None
+
+
 def try_out(
     file: Path,
     parameters: Mapping[str, str],

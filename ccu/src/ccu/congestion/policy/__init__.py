@@ -61,7 +61,7 @@ class Policies(Provider):
     ) -> None:
         """Look at the syntax only: the policy is executed by `try_out`."""
         assert file
-        program.check_syntax(file)
+        policies.check_syntax(file)
         files.check_paths(parameters)
 
     def try_out(

@@ -12,7 +12,6 @@ from ccu.congestion.provider import CAPACITY_FILE, START_FILE
 from ccu.host import policies
 from ccu.host.setup import Setup
 from ccu.spec.experiment import Direction, Experiment
-from ddu.console.problems import refusal
 from ddu.installation import data
 
 _KNOWS = "KNOWS_THE_LINK"
@@ -61,20 +60,6 @@ def link_arguments(experiment: Experiment) -> list[str]:
 def changes_pipe(raw: Path, name: str) -> Path:
     """Return the pipe by which a policy in real time gets changes of its parameters."""
     return raw / "logs" / f"cc-{name}-changes"
-
-
-def check_syntax(file: Path) -> None:
-    """Raise RefusedError if the file is not Python; executes nothing."""
-    try:
-        compile(file.read_bytes(), str(file), "exec")
-    except OSError as error:
-        raise refusal(f"cannot be read ({error.strerror})", "name a file", file=file) from None
-    except SyntaxError as error:
-        rule = f"syntax error: {error.msg}"
-        raise refusal(rule, "correct the line", file=file, line=error.lineno) from None
-    except (ValueError, RecursionError, MemoryError) as error:  # a null byte, a tower of brackets
-        rule = f"is not Python: {error or 'nested too deep'}"
-        raise refusal(rule, "write Python source", file=file) from None
 
 
 def ended_file(name: str) -> str:
