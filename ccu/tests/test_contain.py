@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -164,6 +165,74 @@ def test_what_is_given_back_is_no_file_behind_a_link(
     contain_main._give(raw, 4321, 8765)
     assert (raw / "link").lstat().st_uid == 4321
     assert {outside.stat().st_uid, (outside / "file").stat().st_uid} == {os.getuid()}
+
+
+DEVICES = """
+import fcntl, json, os, sys
+
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return os.strerror(error.errno)
+
+def opened(path):
+    return tried(lambda: os.close(os.open(path, os.O_RDWR | os.O_NOCTTY)))
+
+terminal, elsewhere = sys.argv[1:]
+print(json.dumps({
+    "there": sorted(os.listdir("/dev")),
+    "terminals": [opened(one) for one in (terminal, "/dev/tty", "/dev/ptmx")],
+    "elsewhere": opened(elsewhere),
+    "usable": [opened("/dev/" + one) for one in ("full", "null", "zero")],
+    "zero": open("/dev/zero", "rb").read(2).hex(),
+    "random": [len(open(f"/dev/{one}", "rb").read(4)) for one in ("random", "urandom")],
+    "full": tried(lambda: os.write(os.open("/dev/full", os.O_WRONLY), b"x")),
+    "memory": tried(lambda: open("/dev/shm/x", "w").write("x")),
+    "typing": [tried(lambda: fcntl.ioctl(0, one, b"x")) for one in (0x5412, 0x541C, 0x5413)],
+    "descriptor": os.readlink("/dev/fd/0"),
+}))
+"""
+
+
+@needs_all
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a terminal to nobody")
+def test_no_terminal_is_within_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminals of its user could be read and written: read-only does not concern devices."""
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    given, ours = os.openpty()
+    terminal, elsewhere = os.ttyname(ours), tmp_path / "elsewhere"
+    os.mknod(elsewhere, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    for path in (terminal, elsewhere):
+        os.chown(path, 65534, 65534)
+    program = [sys.executable, "-c", DEVICES, terminal, str(elsewhere)]
+    words = contained(program, Rights(reads=(str(elsewhere),)))
+    ran = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    os.close(given)
+    os.close(ours)
+    absent = "No such file or directory"
+    assert json.loads(ran.stdout) == {
+        "there": [
+            *("fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero")
+        ],
+        "terminals": [absent] * 3,
+        "elsewhere": "Permission denied",
+        "usable": [None] * 3,
+        "zero": "0000",
+        "random": [4, 4],
+        "full": "No space left on device",
+        "memory": None,
+        "descriptor": "/dev/null",
+        "typing": [*["Operation not permitted"] * 2, "Inappropriate ioctl for device"],
+    }
+
+
+def test_a_trial_has_no_terminal() -> None:
+    body = "import os, sys; print(os.getsid(0) == os.getpid(), [sys.stdin.read()])"
+    program = "import sys; from ccu.host import policies; print(policies.answered("
+    words = [sys.executable, "-c", program + f"[sys.executable, '-c', {body!r}], 60).stdout)"]
+    ran = subprocess.run(words, input="keys", capture_output=True, text=True)
+    assert ran.stdout.strip() == "True ['']"
 
 
 def test_signals_and_endings_pass_through() -> None:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ccu.host import processes
 from ccu.host.contain import Rights, contained
 from ddu import interpreter
 from ddu.console.problems import RefusedError, refusal
@@ -61,8 +63,16 @@ def try_out(
 
 
 def answered(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Execute a command to its end. Raises subprocess.TimeoutExpired."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
+    """Execute a command to its end, without a terminal. Raises subprocess.TimeoutExpired."""
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        start_new_session=True,
+        preexec_fn=processes.end_with_parent(signal.SIGKILL),
+    )
 
 
 def _refused(said: str, log: str, file: Path) -> RefusedError:
