@@ -25,6 +25,7 @@ from pathlib import Path
 from ccu.congestion import bpf
 from ccu.congestion.policy import program
 from ccu.host import policies
+from ddu import interpreter
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "docs/benchmarks/cc.md"
@@ -78,8 +79,8 @@ def loaded(folder: Path, period: str) -> Iterator[subprocess.Popen[str]]:
     binary = folder / "plane.o"
     bpf.compile_object(program.PLANE, binary, program.defines(NAME))
     given = {"rate_mbps": str(RATE_MBPS), "cwnd": "20000", "period": period}
-    own = policies.arguments("run", POLICY, given)
-    command = [sys.executable, "-m", "ccplane.loader", binary, NAME, folder, *own]
+    _, *own = policies.command("run", POLICY, given)
+    command = [*interpreter.of_package("ccplane.loader"), binary, NAME, folder, *own]
     loader = subprocess.Popen([*command, "--trace", "trace.csv"], stdout=subprocess.PIPE, text=True)
     assert loader.stdout is not None
     if '"ready"' not in loader.stdout.readline():

@@ -8,6 +8,7 @@ import shutil
 import socket
 import ssl
 import stat
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -21,9 +22,13 @@ from ccu.cli.certificates import make
 from ccu.cli.scheduler import scheduler
 from ccu.cli.worker import worker
 from ccu.host import programs, resources, root
+from ddu import interpreter
 from ddu.campaign import cluster
 from ddu.campaign.cluster import Certificates
 from ddu.console.problems import RefusedError
+from testsupport import hostile
+from testsupport.prepared import BIN
+from testsupport.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,13 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Return the command line that replaces this process, once it does."""
     command: list[str] = []
-    monkeypatch.setattr(members.os, "execv", lambda _path, words: command.extend(words))
+
+    def execute(_path: str, words: list[str]) -> None:
+        before = interpreter.of_code(members._DASK)
+        assert words[: len(before)] == before
+        command.extend(words[len(before) :])
+
+    monkeypatch.setattr(members.os, "execv", execute)
     monkeypatch.setattr(programs, "require", lambda name: name)
     monkeypatch.setattr(resources, "FOLDER", tmp_path / "ccu")
     monkeypatch.setattr(resources.os, "geteuid", os.geteuid)
@@ -217,3 +228,27 @@ def test_expired_certificates_are_refused(tls: Path, monkeypatch: pytest.MonkeyP
     until_s = ssl.cert_time_to_seconds(str(ours["notAfter"]))
     monkeypatch.setattr(cluster.time, "time", lambda: until_s + 1.0)
     assert f"ca.pem: expired at {ours['notAfter']}" in refused(cluster.certificates, tls)
+
+
+def test_a_worker_imports_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    """Dask's worker is a process that multiprocessing starts, of root where it offers testbeds."""
+    folder, mark = hostile.folder_in(tmp_path)
+    file, log = tmp_path / "scheduler", tmp_path / "log"
+    where = ["--host", "127.0.0.1", *members._NO_PAGES, "--scheduler-file", str(file)]
+    environment = os.environ | members._ENVIRONMENT | {"DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
+    with ExitStack() as stack, log.open("w") as said:
+
+        def start(*words: str) -> subprocess.Popen[str]:
+            one = subprocess.Popen(
+                words, cwd=folder, env=environment, stdout=said, stderr=said, text=True
+            )
+            stack.callback(one.wait)
+            stack.callback(one.terminate)
+            return one
+
+        scheduler = start(str(BIN / "dask"), "scheduler", "--port", "0", *where)
+        until(file.exists, scheduler)
+        words = ("dask", "worker", "--nworkers", "1", *where)
+        member = start(*interpreter.of_code(members._DASK), *words)
+        until(lambda: mark.exists() or "Register worker" in log.read_text(), member)
+    assert not mark.exists()

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,12 @@ from typing import Any
 import pytest
 
 from ccu.congestion import policy
-from ccu.congestion.policy import program
-from ccu.host import contain
+from ccu.host import contain, policies
 from ccu.host.contain import Rights, contained
 from ccu.host.contain import __main__ as contain_main
+from ccu.runs import run as runs
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import check_traffic
 from ddu.console.problems import RefusedError
 
 PROBE = """
@@ -256,6 +259,74 @@ def test_what_others_write_in_a_folder_that_is_given_stays_theirs(tmp_path: Path
     assert owners == {"own": 4321, "oai": 0, "log": 0, "n3.pcap": 0}
 
 
+DEVICES = """
+import fcntl, json, os, sys
+
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return os.strerror(error.errno)
+
+def opened(path):
+    return tried(lambda: os.close(os.open(path, os.O_RDWR | os.O_NOCTTY)))
+
+terminal, elsewhere = sys.argv[1:]
+print(json.dumps({
+    "there": sorted(os.listdir("/dev")),
+    "terminals": [opened(one) for one in (terminal, "/dev/tty", "/dev/ptmx")],
+    "elsewhere": opened(elsewhere),
+    "usable": [opened("/dev/" + one) for one in ("full", "null", "zero")],
+    "zero": open("/dev/zero", "rb").read(2).hex(),
+    "random": [len(open(f"/dev/{one}", "rb").read(4)) for one in ("random", "urandom")],
+    "full": tried(lambda: os.write(os.open("/dev/full", os.O_WRONLY), b"x")),
+    "memory": tried(lambda: open("/dev/shm/x", "w").write("x")),
+    "typing": [tried(lambda: fcntl.ioctl(0, one, b"x")) for one in (0x5412, 0x541C, 0x5413)],
+    "descriptor": os.readlink("/dev/fd/0"),
+}))
+"""
+
+
+@needs_all
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a terminal to nobody")
+def test_no_terminal_is_within_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminals of its user could be read and written: read-only does not concern devices."""
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    given, ours = os.openpty()
+    terminal, elsewhere = os.ttyname(ours), tmp_path / "elsewhere"
+    os.mknod(elsewhere, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    for path in (terminal, elsewhere):
+        os.chown(path, 65534, 65534)
+    program = [sys.executable, "-c", DEVICES, terminal, str(elsewhere)]
+    words = contained(program, Rights(reads=(str(elsewhere),)))
+    ran = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    os.close(given)
+    os.close(ours)
+    absent = "No such file or directory"
+    assert json.loads(ran.stdout) == {
+        "there": [
+            *("fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero")
+        ],
+        "terminals": [absent] * 3,
+        "elsewhere": "Permission denied",
+        "usable": [None] * 3,
+        "zero": "0000",
+        "random": [4, 4],
+        "full": "No space left on device",
+        "memory": None,
+        "descriptor": "/dev/null",
+        "typing": [*["Operation not permitted"] * 2, "Inappropriate ioctl for device"],
+    }
+
+
+def test_a_trial_has_no_terminal() -> None:
+    body = "import os, sys; print(os.getsid(0) == os.getpid(), [sys.stdin.read()])"
+    program = "import sys; from ccu.host import policies; print(policies.answered("
+    words = [sys.executable, "-c", program + f"[sys.executable, '-c', {body!r}], 60).stdout)"]
+    ran = subprocess.run(words, input="keys", capture_output=True, text=True)
+    assert ran.stdout.strip() == "True ['']"
+
+
 def test_signals_and_endings_pass_through() -> None:
     """Nothing of it stays when it is killed."""
     body = "import os, signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
@@ -325,6 +396,22 @@ def test_a_check_executes_nothing_and_a_trial_is_contained(tmp_path: Path) -> No
     assert not outside.exists()
 
 
+def test_the_same_of_a_policy_for_quic(tmp_path: Path) -> None:
+    """A plan and `--dry-run` had executed it, contained."""
+    outside, file = tmp_path / "outside", tmp_path / "mine.py"
+    file.write_text(HOSTILE.replace("OUTSIDE", repr(str(outside))))
+    experiment = Experiment(flows=({"cc": f"quic:{file}"},))  # type: ignore[arg-type]
+    check_traffic(experiment)
+    if contain.losses().keys() & {"mounts"}:
+        pytest.skip("this machine has no read-only views")
+    with pytest.raises(RefusedError, match="Read-only file system"):
+        runs.try_out(experiment)
+    assert not outside.exists()
+    file.write_text("class Mine\n")
+    with pytest.raises(RefusedError, match=":1: syntax error"):
+        check_traffic(experiment)
+
+
 @pytest.mark.parametrize(
     ("content", "rule"),
     [
@@ -338,7 +425,7 @@ def test_what_is_not_python_is_refused(tmp_path: Path, content: bytes, rule: str
     file = tmp_path / "mine.py"
     file.write_bytes(content)
     with pytest.raises(RefusedError, match=rule):
-        program.check_syntax(file)
+        policies.check_syntax(file)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as in a container")

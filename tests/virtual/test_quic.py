@@ -229,16 +229,21 @@ def test_the_key_log_decrypts_captures_of_whole_packets(kernel: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--cc", "quic:./none.py"], "./none.py: no such file"),
+        (["--cc", "quic:./none.py", "--dry-run"], "./none.py: no such file"),
         (["--cc", "quic:constant.py+rate=5"], "Constant has no parameter rate"),
-        (["--cc", "quic:bbr9"], "no word of quic:SPEC 'bbr9'"),
-        (["--cc", "quic:cubic", "--mss", "1000"], "Choose an MSS of 1188 bytes and more"),
+        (["--cc", "quic:bbr9", "--dry-run"], "no word of quic:SPEC 'bbr9'"),
+        (
+            ["--cc", "quic:cubic", "--mss", "1000", "--dry-run"],
+            "Choose an MSS of 1188 bytes and more",
+        ),
     ],
 )
-def test_refusals(words: list[str], problem: str) -> None:
-    ended = command("ccu", "run", *words, "--dry-run")
+def test_refusals(kernel: Path, tmp_path: Path, words: list[str], problem: str) -> None:
+    """Parameters are the policy's own, which only a run executes."""
+    ended = command("ccu", "run", *words, "--output", tmp_path)
     assert ended.returncode == 2
     assert problem in ended.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_last_datagrams_of_a_volume_are_sent_before_the_end(

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkContext
-from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from ccu.host import child, policies
 from ccu.host.contain import __main__ as contain
+from ddu import interpreter
 from ddu.campaign import analysis
 
 
@@ -53,7 +53,7 @@ class _Forking(ForkContext):
 
 def _answered(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
     """Contain a module of ours as `ccu.host.contain` does, in forks in place of interpreters."""
-    _, _, _, _, *rights_and_words = command
+    rights_and_words = command[len(interpreter.of_package("")) :]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
 
         def contained() -> None:
@@ -74,12 +74,12 @@ def _answered(command: list[str], timeout_s: float) -> subprocess.CompletedProce
 
 
 def _execute_here(_: str, command: tuple[str, ...], environment: dict[str, str]) -> NoReturn:
-    """Do what `python -B -m MODULE WORDS` would."""
-    _, _, _, module, *words = command
+    """Do what the command of a package (`ddu.interpreter`) would."""
+    before = len(interpreter.of_package("")) - 1
+    module, *words = command[before:]
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [module, *words]
-    sys.path.insert(0, str(Path.cwd()))
     sys.dont_write_bytecode = True
     code = 0
     try:

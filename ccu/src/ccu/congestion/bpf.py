@@ -12,7 +12,6 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from ccu.congestion.kernel import own, registered
 from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
 from ccu.host import cc_files
 from ccu.host.setup import Setup
+from ddu import interpreter
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 
 _SUFFIX = ".bpf.c"
@@ -118,7 +118,7 @@ class BpfSources(Provider):
         kept, said = files.keep(file, setup.raw, name)
         binary = kept.with_suffix(".o")
         compile_object(file, binary, parameters.defines(setup.experiment.cc_params_of(name)))
-        command = [sys.executable, "-m", "ccplane.loader", str(binary), name]
+        command = [*interpreter.of_package("ccplane.loader"), str(binary), name]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
         try:
             setup.supervisor.wait_ready_event(process)

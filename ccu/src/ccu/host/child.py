@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from ccu.host import processes
+from ddu import interpreter
 
 _PATIENCE_S = 30.0
 
@@ -19,7 +20,8 @@ class Child:
     that ends; Ctrl-C does not reach it."""
 
     def __init__(self, target: Callable[[Connection], None]) -> None:
-        context = get_context("spawn")  # Not a fork: displays and libraries have threads.
+        # Not a fork: displays and libraries have threads.
+        context = interpreter.safe(get_context("spawn"))
         self.connection, inside = context.Pipe()
         self._process = context.Process(target=_begin, args=(target, inside, os.getpid()))
         # Until the process has a session of its own, Ctrl-C would reach it as well.

@@ -4,22 +4,37 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ccu.host import processes
 from ccu.host.contain import Rights, contained
+from ddu import interpreter
 from ddu.console.problems import RefusedError, refusal
 
 _MOST_S = 60.0
 
 
-def arguments(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]:
-    """Return the arguments of Python that check or run a policy."""
+def command(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]:
+    """Return the command that checks or runs a policy."""
     given = [text for key, value in parameters.items() for text in ("--param", f"{key}={value}")]
-    # Without bytecode files: nothing but the trace is written.
-    return ["-B", "-m", "ccplane", action, str(file), *given]
+    return [*interpreter.of_package("ccplane"), action, str(file), *given]
+
+
+def check_syntax(file: Path) -> None:
+    """Raise RefusedError if the file is not Python; executes nothing."""
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except OSError as error:
+        raise refusal(f"cannot be read ({error.strerror})", "name a file", file=file) from None
+    except SyntaxError as error:
+        rule = f"syntax error: {error.msg}"
+        raise refusal(rule, "correct the line", file=file, line=error.lineno) from None
+    except (ValueError, RecursionError, MemoryError) as error:  # a null byte, a tower of brackets
+        rule = f"is not Python: {error or 'nested too deep'}"
+        raise refusal(rule, "write Python source", file=file) from None
 
 
 def try_out(
@@ -33,12 +48,12 @@ def try_out(
     `reads`: the files that it may read besides its own; `changes`: the parameters that change
     while flows run.
     """
-    command = [sys.executable, *arguments("check", file, parameters)]
+    checking = command("check", file, parameters)
     for key, value in (changes or {}).items():
-        command += ["--change", f"{key}={value}"]
+        checking += ["--change", f"{key}={value}"]
     rights = Rights(reads=(str(file), *reads))
     try:
-        tried = answered(contained(command, rights), _MOST_S)
+        tried = answered(contained(checking, rights), _MOST_S)
     except subprocess.TimeoutExpired:
         rule = f"is not loaded and made within {_MOST_S:g} s"
         fix = "leave what takes long out of the module and of __init__"
@@ -48,8 +63,16 @@ def try_out(
 
 
 def answered(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Execute a command to its end. Raises subprocess.TimeoutExpired."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
+    """Execute a command to its end, without a terminal. Raises subprocess.TimeoutExpired."""
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        start_new_session=True,
+        preexec_fn=processes.end_with_parent(signal.SIGKILL),
+    )
 
 
 def _refused(said: str, log: str, file: Path) -> RefusedError:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from ddu import interpreter
 from ddu.console.problems import refusal
 from ddu.installation import build_hint
 
@@ -63,9 +64,7 @@ def of_module(module: ModuleType) -> list[str]:
     virtual time, where each system call and page costs more, 0.7 s.
     """
     assert module.__file__
-    # Not to import from its folder; Python 3.10 has no option for that.
-    alone = ["-P"] if sys.version_info >= (3, 11) else []
-    return [sys.executable, *alone, "-B", module.__file__]
+    return interpreter.of_file(module.__file__)
 
 
 def version(name: str) -> str | None:

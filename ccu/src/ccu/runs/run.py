@@ -73,6 +73,7 @@ def try_out(experiment: Experiment) -> None:
     RefusedError."""
     driver = driver_of(experiment)
     congestion.try_out(experiment, driver.own_controls() if driver.own_kernel else None)
+    traffic.try_out(experiment)
 
 
 def scenario_of(experiment: Experiment) -> Path:

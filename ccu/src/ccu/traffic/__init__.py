@@ -101,7 +101,12 @@ class TrafficDriver:
     as far as is usual."""
 
     def check(self, experiment: Experiment, traffic: TrafficOptions) -> None:
-        """Refuse values and files that cannot work, on any testbed."""
+        """Refuse values and files that cannot work, on any testbed; execute nothing that a user
+        wrote."""
+
+    def try_out(self, traffic: TrafficOptions) -> None:
+        """Execute what a user wrote of it, contained, as far as it shows whether it can run. Raises
+        RefusedError."""
 
     def implementation(self, traffic: TrafficOptions) -> dict[str, Any] | None:  # noqa: ARG002
         """Return what run.json says of the congestion control that it brings; None: nothing."""
@@ -282,6 +287,13 @@ def needs(experiment: Experiment) -> list[str]:
 def every_program() -> list[str]:
     """Return the programs that any kind needs, each once."""
     return list(dict.fromkeys(name for one in drivers().values() for name in one.needs))
+
+
+def try_out(experiment: Experiment) -> None:
+    """Execute what users wrote of the traffic, as far as it shows whether it can run. Raises
+    RefusedError."""
+    for one in of_experiment(experiment):
+        driver_of(one).try_out(one)
 
 
 def implementations(experiment: Experiment) -> dict[str, dict[str, Any]]:

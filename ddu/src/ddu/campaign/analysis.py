@@ -14,6 +14,7 @@ from tempfile import gettempdir
 from rich.console import Console
 from rich.progress import Progress
 
+from ddu import interpreter
 from ddu.campaign import cluster
 from ddu.console.problems import RefusedError
 
@@ -61,7 +62,7 @@ def problem_of(run: Path, report: bool) -> str | None:
 @contextmanager
 def _executor(scheduler: str | None, tls: Path | None) -> Iterator[Executor]:
     if scheduler is None:
-        context = get_context(_way_of_starting())
+        context = interpreter.safe(get_context(_way_of_starting()))
         context.set_forkserver_preload(_IMPORTED)
         with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
             yield pool

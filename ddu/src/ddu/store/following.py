@@ -11,6 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Literal
 
+from ddu import interpreter
 from ddu.campaign.lock import is_worked_on
 from ddu.console.problems import RefusedError
 from ddu.errors import StoreAway, StoreError
@@ -59,7 +60,7 @@ class _Following:
         self.published = 0
         # A process of its own that yields to others: analysing a run takes seconds of CPU, and
         # other runs may go on in real time beside it.
-        context = multiprocessing.get_context("spawn")
+        context = interpreter.safe(multiprocessing.get_context("spawn"))
         self._publisher = ProcessPoolExecutor(1, context, os.nice, (_LEAST_PRIORITY,))
 
     def is_over(self) -> bool:

@@ -8,6 +8,7 @@ import sys
 from typing import NoReturn
 
 from ccu.host import programs, resources
+from ddu import interpreter
 from ddu.campaign.cluster import Certificates
 
 # Dask serves pages about tasks to everyone who reaches their port, whatever --host says.
@@ -25,6 +26,18 @@ _ENVIRONMENT = {
 }
 
 
+_DASK = """
+import multiprocessing, sys
+from ddu import interpreter
+interpreter.safe(multiprocessing)
+del sys.argv[0]
+from dask.__main__ import main
+main()
+"""
+"""The program that does what dask's script does, with safe starts: a worker is a process of
+multiprocessing."""
+
+
 def become(role: str, host: str, certificates: Certificates | None, *options: str) -> NoReturn:
     """Replace this process by `dask ROLE`, which listens at `host` only."""
     dask = programs.require("dask")
@@ -39,4 +52,5 @@ def become(role: str, host: str, certificates: Certificates | None, *options: st
         resources.make_own(folder)
     os.environ.update(_ENVIRONMENT, DASK_TEMPORARY_DIRECTORY=str(scratch))
     sys.stdout.flush()
-    os.execv(dask, command)
+    words = [*interpreter.of_code(_DASK), *command]
+    os.execv(words[0], words)

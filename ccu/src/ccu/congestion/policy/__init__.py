@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from ccu.host.contain import Rights, contained
 from ccu.host.setup import Setup
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
+from ddu import interpreter
 
 _SUFFIX = ".py"
 _STAGE = "congestion control"
@@ -61,7 +61,7 @@ class Policies(Provider):
     ) -> None:
         """Look at the syntax only: the policy is executed by `try_out`."""
         assert file
-        program.check_syntax(file)
+        policies.check_syntax(file)
         files.check_paths(parameters)
 
     def try_out(
@@ -80,13 +80,13 @@ class Policies(Provider):
         kept, said = files.keep(file, setup.raw, name)
         binary = setup.raw / "logs" / f"cc-{name}.o"
         bpf.compile_object(program.PLANE, binary, program.defines(name))
-        policy = [sys.executable, *program.run_arguments(name, kept, setup)]
+        policy = program.run_command(name, kept, setup)
         pipe = program.changes_pipe(setup.raw, name)
         os.mkfifo(pipe)
         policy += ["--changes", str(pipe.relative_to(setup.raw))]
         rights = Rights((str(setup.raw),), program.writes_of(setup.raw, name), goes_first=True)
         _, *arguments = contained(policy, rights)  # by the same Python
-        command = [sys.executable, "-m", "ccplane.loader", str(binary), name]
+        command = [*interpreter.of_package("ccplane.loader"), str(binary), name]
         command += [str(setup.raw), *arguments]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
         implemented: dict[str, Any] = {"kind": "policy", **said}
@@ -103,12 +103,12 @@ class Policies(Provider):
         assert file
         kept, _ = files.keep(file, setup.raw, name)
         files_of_plane = ["--files", f"/proc/nr-link/plane-{name}"]
-        own = program.run_arguments(name, kept, setup)
+        own = program.run_command(name, kept, setup)
         knows = program.knows_the_link(file)
         if knows:
             own += program.link_arguments(setup.experiment)
         return InVirtualTime(
-            policy=(sys.executable, *own, *files_of_plane),
+            policy=(*own, *files_of_plane),
             policy_changes=("--changes", "-"),
             knows_the_link=knows,
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of a policy's program, and the plane, compiled for its name."""
+"""The command of a policy, and the plane, compiled for its name."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from ccu.congestion.provider import CAPACITY_FILE, START_FILE
 from ccu.host import policies
 from ccu.host.setup import Setup
 from ccu.spec.experiment import Direction, Experiment
-from ddu.console.problems import refusal
 from ddu.installation import data
 
 _KNOWS = "KNOWS_THE_LINK"
 PLANE = data("ccu", "cc/plane") / "plane.bpf.c"
 
 
-def run_arguments(name: str, kept: Path, setup: Setup) -> list[str]:
-    """Return the arguments that run a policy in the run's raw folder, where its source is kept."""
+def run_command(name: str, kept: Path, setup: Setup) -> list[str]:
+    """Return the command that runs a policy in the run's raw folder, where its source is kept."""
     given = setup.experiment.cc_params_of(name)
     parameters = files.keep_parameters(setup.raw, name, given)
-    own = policies.arguments("run", Path(kept.name), parameters)
+    own = policies.command("run", Path(kept.name), parameters)
     own += ["--seed", str(setup.experiment.seed)]
     return [*own, "--trace", trace_file(setup.raw, name).name, "--ended", ended_file(name)]
 
@@ -61,20 +60,6 @@ def link_arguments(experiment: Experiment) -> list[str]:
 def changes_pipe(raw: Path, name: str) -> Path:
     """Return the pipe by which a policy in real time gets changes of its parameters."""
     return raw / "logs" / f"cc-{name}-changes"
-
-
-def check_syntax(file: Path) -> None:
-    """Raise RefusedError if the file is not Python; executes nothing."""
-    try:
-        compile(file.read_bytes(), str(file), "exec")
-    except OSError as error:
-        raise refusal(f"cannot be read ({error.strerror})", "name a file", file=file) from None
-    except SyntaxError as error:
-        rule = f"syntax error: {error.msg}"
-        raise refusal(rule, "correct the line", file=file, line=error.lineno) from None
-    except (ValueError, RecursionError, MemoryError) as error:  # a null byte, a tower of brackets
-        rule = f"is not Python: {error or 'nested too deep'}"
-        raise refusal(rule, "write Python source", file=file) from None
 
 
 def ended_file(name: str) -> str:

@@ -8,6 +8,7 @@ import sys
 
 from ccplane.loader import machine, registration
 from ccplane.loader.registration import Registered
+from ddu import interpreter
 from ddu.installation import build_hint, data
 
 NAME = "reminis"
@@ -18,7 +19,7 @@ _MAP = "reminis_testbed"  # the struct_ops map, by which the loader's program is
 
 def command(*arguments: str) -> list[str]:
     """Return the command that runs the loader."""
-    return [sys.executable, str(_LOADER), *arguments]
+    return [*interpreter.of_file(str(_LOADER)), *arguments]
 
 
 def obstacle() -> str | None:
@@ -35,4 +36,5 @@ def holder() -> Registered:
 
 def main() -> None:
     """Run the loader in place of this process: the program `reminis-bpf`."""
-    os.execv(sys.executable, command(*sys.argv[1:]))
+    words = command(*sys.argv[1:])
+    os.execv(words[0], words)

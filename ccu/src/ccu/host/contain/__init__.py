@@ -15,10 +15,11 @@ from pathlib import Path
 
 from ccu.host.contain.rights import FEATURES, Rights
 from ccu.host.contain.user import chosen
+from ddu import interpreter
 
 __all__ = ["Rights", "contained", "losses"]
 
-_ITSELF = (sys.executable, "-B", "-m", __name__)  # __main__.py
+_ITSELF = interpreter.of_package(__name__)  # __main__.py
 
 
 def contained(command: Sequence[str], rights: Rights) -> list[str]:

@@ -16,7 +16,8 @@ _REFUSE = 0x0005_0000  # | the error's number
 _MASKED_EQUAL, _GREATER = 7, 6  # enum scmp_compare
 _WORD = 0xFFFF_FFFF  # Of arguments that are int, the kernel takes no more.
 _NAMESPACES = 0x7E02_0000  # CLONE_NEW…, linux/sched.h
-_INSERT_INPUT = 0x5412  # TIOCSTI, asm-generic/ioctls.h: types into the terminal
+_OF_TERMINALS = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX (asm-generic/ioctls.h), which type into a terminal, and paste there."""
 _SOCKET_TYPE = 0xF  # SOCK_TYPE_MASK, linux/net.h
 _NEW_CALL = b"clone3"  # Its flags are in memory; C libraries call clone where it is unknown.
 
@@ -63,7 +64,8 @@ class Filter:
         self._refuse(_NEW_CALL, errno.ENOSYS)
         for flag in (1 << bit for bit in range(32) if _NAMESPACES & 1 << bit):
             self._refuse(b"clone", errno.EPERM, _Compare(0, _MASKED_EQUAL, flag, flag))
-        self._refuse(b"ioctl", errno.EPERM, _Compare(1, _MASKED_EQUAL, _WORD, _INSERT_INPUT))
+        for request in _OF_TERMINALS:
+            self._refuse(b"ioctl", errno.EPERM, _Compare(1, _MASKED_EQUAL, _WORD, request))
         self._restrict_sockets(sorted(families))
         if socket.AF_UNIX not in families:
             self._restrict_pairs()

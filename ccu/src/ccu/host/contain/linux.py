@@ -10,11 +10,9 @@ import struct
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NETWORK = (  # CLONE_NEW…, linux/sched.h
     0x0002_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000,
 )  # fmt: skip
-NO_SUID, NO_DEVICES, NO_EXEC, BIND, RECURSIVE, PRIVATE = (  # MS_…, linux/mount.h
-    2, 4, 8, 0x1000, 0x4000, 0x4_0000,
-)  # fmt: skip
+READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 1, 2, 4, 8  # MS_… and MOUNT_ATTR_…, linux/mount.h
+BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x4_0000  # MS_…
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000  # linux/fcntl.h
-_READ_ONLY, _ATTR_NO_SUID = 1, 2  # MOUNT_ATTR_…, linux/mount.h
 _OPENAT2, _MOUNT_SETATTR = 437, 442  # on every architecture
 _RESOLVE_IN_ROOT = 0x10  # linux/openat2.h
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38  # linux/prctl.h
@@ -38,13 +36,21 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
     _checked(_libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None), target)
 
 
-def set_read_only(target: str, read_only: bool, *, below: bool = False) -> None:
-    """Make a mount read-only or writable, and with `below` those below it (mount_setattr(2), since
-    Linux 5.12)."""
-    given = _READ_ONLY | _ATTR_NO_SUID
-    attributes = struct.pack("=4Q", *((given, 0) if read_only else (0, _READ_ONLY)), 0, 0)
+def restrict(target: str, flags: int) -> None:
+    """Give these flags to a mount and those below it."""
+    _set_attributes(target, _AT_RECURSIVE, flags, 0)
+
+
+def allow(target: str, flag: int) -> None:
+    """Take a flag from a mount."""
+    _set_attributes(target, 0, 0, flag)
+
+
+def _set_attributes(target: str, which: int, given: int, taken: int) -> None:
+    """Call mount_setattr(2), which is there since Linux 5.12."""
+    attributes = struct.pack("=4Q", given, taken, 0, 0)
     result = _libc.syscall(
-        _MOUNT_SETATTR, _AT_FDCWD, target.encode(), _AT_RECURSIVE if below else 0, attributes,
+        _MOUNT_SETATTR, _AT_FDCWD, target.encode(), which, attributes,
         ctypes.c_size_t(len(attributes)),
     )  # fmt: skip
     _checked(result, target)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A read-only view of this machine's files, with the few that the program may write."""
+"""A read-only view of this machine's files, with the few that the program may write, and without
+its devices: to be read-only does not keep a terminal from being written."""
 
 from __future__ import annotations
 
@@ -13,9 +14,15 @@ from ccu.host.contain.user import User
 
 SCRATCH = Path("/dev/shm")
 """Memory of the program's own, for what it writes besides."""
-_HIDDEN = (Path("/run"), SCRATCH)
-"""Sockets of services, files of other runs."""
+_DEV = Path("/dev")
+_HIDDEN = (Path("/run"), _DEV)
+"""Sockets of services; devices, and files of other runs in /dev/shm."""
+_DEVICES = ("full", "null", "random", "urandom", "zero")
+"""The devices that read nothing of anybody's, which C libraries and shells expect."""
 _PROC = "/proc"
+_LINKS = {"fd": f"{_PROC}/self/fd"} | {
+    name: f"{_PROC}/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))
+}
 
 
 def enter(
@@ -34,20 +41,37 @@ def enter(
     writable, spared = list(writes), list(unchanged)
     shown = [one for path in (*reads, *writable) for one in _shown(path, user)]
     opened = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in {*shown, *spared}}
+    devices = {one: os.open(one, os.O_PATH | os.O_CLOEXEC) for one in _harmless_devices()}
     covers = _covers(shown, user)
     for cover in covers:
-        linux.mount("tmpfs", str(cover), "tmpfs", linux.NO_SUID | linux.NO_DEVICES, "mode=0755")
+        _cover(cover)
+    for name, to in _LINKS.items():
+        (_DEV / name).symlink_to(to)
+    SCRATCH.mkdir()
+    _cover(SCRATCH)
+    for device, descriptor in devices.items():
+        _show(device, descriptor)
     for path, descriptor in sorted(opened.items()):
         if path in (*writable, *spared) or any(path.is_relative_to(one) for one in covers):
             _show(path, descriptor)
     if new_proc:
         flags = linux.NO_SUID | linux.NO_DEVICES | linux.NO_EXEC
         linux.mount("proc", _PROC, "proc", flags)
-    linux.set_read_only("/", True, below=True)
-    for path in writable:
-        linux.set_read_only(str(path), False)
-    linux.set_read_only(str(SCRATCH), False)
+    # Devices lie elsewhere, too: a chroot(2) has a /dev of its own.
+    linux.restrict("/", linux.READ_ONLY | linux.NO_SUID | linux.NO_DEVICES)
+    for path in (*writable, SCRATCH):
+        linux.allow(str(path), linux.READ_ONLY)
+    for device in devices:
+        linux.allow(str(device), linux.NO_DEVICES)
     os.chown(SCRATCH, user.uid, user.gid)
+
+
+def _harmless_devices() -> list[Path]:
+    return [path for name in _DEVICES if (path := _DEV / name).exists()]
+
+
+def _cover(folder: Path) -> None:
+    linux.mount("tmpfs", str(folder), "tmpfs", linux.NO_SUID | linux.NO_DEVICES, "mode=0755")
 
 
 def _shown(path: Path, user: User) -> list[Path]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
+
+from ddu import interpreter
 
 _TRY = """
 import os, sys
@@ -47,7 +48,7 @@ def state() -> bool | None:
     except OSError:
         return None
     try:
-        command = [sys.executable, "-c", _TRY, str(group / "cgroup.procs")]
+        command = [*interpreter.of_code(_TRY), str(group / "cgroup.procs")]
         code = subprocess.run(command, capture_output=True).returncode
     finally:
         with contextlib.suppress(OSError):

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ccu.host import policies
 from ccu.host import programs as installed
 from ccu.host.contain import Rights
 from ccu.spec.errors import RunFailed
@@ -34,7 +35,8 @@ class QuicDriver(TrafficDriver):
     needs = (programs.QUIC_FLOW,)
 
     def check(self, experiment: Experiment, traffic: TrafficOptions) -> None:
-        """Refuse a path that is too narrow, and an implementation that is not installed."""
+        """Refuse a path that is too narrow, a policy that is not Python, and an implementation that
+        is not installed."""
         assert isinstance(traffic, Quic)
         payload_bytes = experiment.mtu_bytes - _HEADERS_BYTES
         if payload_bytes < _LEAST_DATAGRAM_BYTES:
@@ -46,11 +48,16 @@ class QuicDriver(TrafficDriver):
                 key="mss",
             )
         if file := traffic.located_policy():
-            policy.try_out(file, traffic.parameters)
+            policies.check_syntax(file)
         if "aioquic" in (traffic.implementation, traffic.receiving) and not find_spec("aioquic"):
             raise refusal(
                 "aioquic is not installed", "type: pip install 'over5g[quic]'", key="traffic"
             )
+
+    def try_out(self, traffic: TrafficOptions) -> None:
+        assert isinstance(traffic, Quic)
+        if file := traffic.located_policy():
+            policy.try_out(file, traffic.parameters)
 
     def implementation(self, traffic: TrafficOptions) -> dict[str, Any] | None:
         """Return what the flow's policy is; nothing where quinn or aioquic decides."""

@@ -5,7 +5,6 @@ beside the sender."""
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,7 @@ from ddu.run.integrity import sha256_of
 
 def words(file: Path, parameters: Sequence[str], *others: str) -> list[str]:
     """Return the program that runs a policy, without the descriptors of its pipes."""
-    return [sys.executable, *policies.arguments("run", file, _by_name(parameters)), *others]
+    return [*policies.command("run", file, _by_name(parameters)), *others]
 
 
 def said_of(file: Path, parameters: Sequence[str]) -> Mapping[str, Any]:
