@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from ccu.campaigns import definition
 from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.runner import Work, share_runs
+from ccu.campaigns.sharing import Neighbours
 from ccu.runs import manifest
+from ddu.run.manifest import read_content, write_manifest
 
 TEXT = """\
 title: x
@@ -104,6 +107,50 @@ def test_a_run_that_may_be_another_is_not_shared(tmp_path: Path, other: dict[str
     first = campaign(tmp_path, "first")
     finished(first, cells(first.campaign)[0], **other)
     assert shared(campaign(tmp_path, "second")) == ([], [])
+
+
+def test_a_run_that_was_changed_is_not_shared(tmp_path: Path) -> None:
+    """A copy would be sealed as whole. The campaign whose run it is makes another."""
+    first = campaign(tmp_path, "first")
+    first_changed, later_changed, good = (
+        finished(first, cell) for cell in cells(first.campaign)[:3]
+    )
+    for run in (first_changed, later_changed, good):
+        write_manifest(run, read_content(run))
+    change(first_changed)
+    second = campaign(tmp_path, "second")
+    neighbours, (one, two, three) = Neighbours(second), cells(second.campaign)[:3]
+    assert not neighbours.give(one)  # It has read its neighbours.
+    change(later_changed)
+    assert not neighbours.give(two)
+    assert neighbours.give(three)
+    states = [first.state(cell) for cell in cells(first.campaign)[:3]]
+    assert states == ["to do", "to do", "done"]
+
+
+def change(run: Path) -> None:
+    content = json.loads((run / "run.json").read_text())
+    content["cost"]["wall_s"] = 1.0
+    (run / "run.json").write_text(json.dumps(content))
+
+
+def test_the_files_of_a_shared_run_are_on_disk_before_its_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = campaign(tmp_path, "first")
+    run = finished(first, cells(first.campaign)[0])
+    second = campaign(tmp_path, "second")
+    synced, fsync = list[Path](), os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    assert Neighbours(second).give(cells(second.campaign)[0])
+    there = second.cell(cells(second.campaign)[0]) / run.name
+    names = ("summary.json", "raw/scenario.yaml", "raw", ".")
+    assert {there / name for name in names} <= set(synced[: synced.index(there / "run.part")])
 
 
 def test_a_run_of_which_too_little_is_kept_is_not_shared(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -42,6 +43,11 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster.os, "geteuid", lambda: 0)
     monkeypatch.setattr(root.os, "geteuid", lambda: 0)
+
+
+@pytest.fixture
+def as_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "os", SimpleNamespace(geteuid=lambda: 1000))
 
 
 @pytest.fixture
@@ -115,6 +121,22 @@ def test_root_talks_to_no_other_machine_without_tls(host: str, started: list[str
 
 
 @pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_root_talks_to_no_other_user_without_tls(host: str, started: list[str]) -> None:
+    """Every user of the machine reaches the loopback."""
+    plain = f"tcp://{host}:8786"
+    for said in (
+        refused(worker, plain, testbeds=1),
+        refused(worker, plain, testbeds=0, cores=1),
+        refused(cluster.connect, plain),
+        refused(scheduler, host.strip("[]"), 8786),
+    ):
+        assert f"{plain} is without TLS: every user of this machine would be root" in said
+        assert "`ccu certificates DIR`" in said
+    assert not started
+
+
+@pytest.mark.usefixtures("as_root")
 def test_a_worker_of_root_listens_where_the_scheduler_is_reached(
     tls: Path, started: list[str]
 ) -> None:
@@ -148,6 +170,7 @@ def test_a_worker_of_another_cluster_is_told_so(
     assert started[:2] == ["dask", "worker"]
 
 
+@pytest.mark.usefixtures("as_user")
 def test_a_scheduler_listens_at_its_host_only(tls: Path, started: list[str]) -> None:
     scheduler("127.0.0.1", 8786)
     assert value(started, "--host") == "127.0.0.1"
@@ -168,6 +191,7 @@ def test_what_is_not_an_address_is_refused(text: str) -> None:
     )
 
 
+@pytest.mark.usefixtures("as_user")
 def test_address_and_certificates_belong_together(tls: Path) -> None:
     assert "needs certificates. Give --tls DIR" in refused(cluster.address, "tls://h:1", None)
     assert "is without TLS. Write tls://" in refused(cluster.address, "tcp://h:1", tls)

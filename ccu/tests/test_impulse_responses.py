@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 import yaml
 from scipy.io import savemat
 
-from ccu.scenarios.sources import FORMATS, ImportOptions
+from ccu.scenarios.sources import FORMATS, ImportOptions, csv_table
 from ccu.scenarios.write import write
 from ddu.console.problems import RefusedError
 
@@ -158,3 +160,49 @@ def test_arrays_with_other_names_are_refused(tmp_path: Path) -> None:
     savemat(tmp_path / "cir.mat", {"coeff": PATHS})
     with pytest.raises(RefusedError, match="there are no coeff and delay"):
         imported("quadriga", tmp_path / "cir.mat")
+
+
+@pytest.mark.parametrize("form", ["sionna", "quadriga", "structure"])
+def test_arrays_that_unpack_to_too_much_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """A file of 10 kB that would take a gigabyte of memory."""
+    monkeypatch.setattr(csv_table, "LARGEST_BYTES", 3 << 20)
+    nothing = np.zeros((1, 1, 1, 1, 1, 1 << 18), complex)
+    file = tmp_path / ("cir.npz" if form == "sionna" else "cir.mat")
+    if form == "sionna":
+        np.savez_compressed(file, a=nothing, tau=TAU)
+    else:
+        variables = {"coeff": nothing[0, 0], "delay": TAU}
+        held = {"h": variables} if form == "structure" else variables
+        savemat(file, held, do_compression=True)
+    assert file.stat().st_size < 10_000
+    with pytest.raises(RefusedError, match=rf"{file.name}: unpacks to more than 3145728 bytes"):
+        imported("quadriga" if form == "structure" else form, file)
+
+
+@pytest.mark.parametrize("shape", [(1 << 45,), (1 << 45, 2), (1 << 62, 1 << 62), (-1,)])
+def test_an_array_that_claims_another_shape_is_refused(
+    tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    """Memory for it was asked for before it was read: a traceback."""
+    head = io.BytesIO()
+    claimed = {"descr": "<c16", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, claimed)
+    with zipfile.ZipFile(tmp_path / "cir.npz", "w") as archive:
+        archive.writestr("a.npy", head.getvalue())
+        archive.writestr("tau.npy", head.getvalue())
+    with pytest.raises(RefusedError, match="is not a file of numpy's arrays"):
+        imported("sionna", tmp_path / "cir.npz")
+
+
+def test_one_array_in_a_file_of_its_own_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", CIR)
+    with pytest.raises(RefusedError, match="is not a file of numpy's arrays"):
+        imported("sionna", tmp_path / "a.npy")
+
+
+def test_a_pickle_is_not_executed(tmp_path: Path) -> None:
+    np.savez(tmp_path / "cir.npz", a=np.array([Path("x")], object), tau=TAU)
+    with pytest.raises(RefusedError, match="is not a file of numpy's arrays"):
+        imported("sionna", tmp_path / "cir.npz")

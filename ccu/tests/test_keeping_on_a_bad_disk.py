@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run that the disk does not let be reduced keeps its raw data, and the reason is said."""
+"""A run that cannot be reduced keeps its raw data, and the reason is said."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from pathlib import Path
@@ -13,7 +14,10 @@ from typer.testing import CliRunner
 
 from ccu.campaigns import keeping
 from ccu.campaigns.analyst import Analyst
+from ddu.campaign.definition import Keep
 from ddu.cli.main import app
+from ddu.run.integrity import described, regular_files
+from ddu.run.manifest import read_content, write_manifest
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "golden_runs" / "phone-uplink"
 
@@ -21,12 +25,8 @@ GOLDEN = Path(__file__).parents[2] / "tests" / "golden_runs" / "phone-uplink"
 def test_a_disk_that_refuses_leaves_everything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    shutil.copy(GOLDEN / "run.json", run)
-    shutil.copytree(GOLDEN / "raw", run / "raw")
-    assert CliRunner().invoke(app, ["analyze", "--no-report", str(run)]).exit_code == 0
-    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    run = analysed(tmp_path / "run")
+    before = contents(run)
 
     def refuse(_: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -34,4 +34,32 @@ def test_a_disk_that_refuses_leaves_everything(
     monkeypatch.setattr(os, "fsync", refuse)
     reason = keeping.reduce(run, "tables", Analyst())
     assert reason == "its raw data stay, as the disk refuses: Input/output error"
-    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+    assert contents(run) == before
+
+
+@pytest.mark.parametrize("keep", ["tables", "summary"])
+def test_a_run_whose_manifest_was_changed_keeps_everything(tmp_path: Path, keep: Keep) -> None:
+    """Else the change would be sealed as true, and what shows the truth would be gone."""
+    run = analysed(tmp_path / "run")
+    file = run / "run.json"
+    content = json.loads(file.read_text())
+    content["experiment"]["cc"] = "reminis"
+    file.write_text(json.dumps(content))
+    before = contents(run)
+    reason = keeping.reduce(run, keep, Analyst())
+    assert reason is not None
+    assert reason.startswith(f"its raw data stay: {file}: was changed after it was written.")
+    assert contents(run) == before
+
+
+def analysed(run: Path) -> Path:
+    run.mkdir()
+    shutil.copy(GOLDEN / "run.json", run)
+    shutil.copytree(GOLDEN / "raw", run / "raw")
+    write_manifest(run, read_content(run), described(run, regular_files(run / "raw")))
+    assert CliRunner().invoke(app, ["analyze", "--no-report", str(run)]).exit_code == 0
+    return run
+
+
+def contents(run: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}

@@ -14,6 +14,7 @@ from ccu.campaigns.cells import cells
 from ccu.cli.main import app
 from ccu.runs import run as runs
 from ccu.scenarios import dataset, locate, sets
+from ccu.scenarios.sources import csv_table
 from ddu.console.problems import RefusedError
 
 ABOUT = dataset.About(("Somebody, somewhere, 2026.",), "CC-BY-4.0", "example.org/traces")
@@ -131,6 +132,25 @@ def test_a_campaign_says_where_absent_traces_are_and_runs_the_rest(
     dataset.fill("town", known)
     assert not sets.is_absent("town")
     assert locate("town/x").name == "x.yaml"
+
+
+def test_a_trace_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_table, "LARGEST_BYTES", 3 << 20)
+    packed = traces(tmp_path, FORMS) / "bomb.txt.xz"
+    packed.write_bytes(lzma.compress(b"1 80\n" * (1 << 20), preset=0))
+    with pytest.raises(RefusedError, match=r"bomb\.txt\.xz: unpacks to more than 3145728 bytes"):
+        dataset.make("seconds-mbps", packed.parent, "*", ABOUT, tmp_path / "mine")
+    assert [one.name for one in tmp_path.iterdir()] == ["traces"]
+
+
+@pytest.mark.parametrize("cut", [slice(0, -20), slice(0, 10), slice(40, None)])
+def test_a_packed_trace_that_is_damaged_is_refused(tmp_path: Path, cut: slice) -> None:
+    packed = traces(tmp_path, FORMS) / "bad.txt.xz"
+    packed.write_bytes(lzma.compress(b"1 80\n2 80\n")[cut])
+    with pytest.raises(RefusedError, match=r"bad\.txt\.xz: is not xz"):
+        dataset.make("seconds-mbps", packed.parent, "*", ABOUT, tmp_path / "mine")
 
 
 def test_a_trace_that_is_not_the_published_one_is_refused(known: Path) -> None:

@@ -21,6 +21,7 @@ import pytest
 
 from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.engines.job import Job, perform
+from ccu.cli.certificates import make
 from ccu.spec.experiment import Experiment
 from testsupport import nap_testbed
 from testsupport.prepared import BIN, Started
@@ -237,9 +238,13 @@ def test_what_cannot_be_analysed_keeps_its_raw_data_and_says_so(naps: Naps) -> N
 def test_a_worker_does_as_many_at_a_time_as_it_has_cores(naps: Naps) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    where = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
-    offered = ["worker", "--scheduler", address, "--testbeds", 0, "--cores", 3]
+    address, tls = f"tls://127.0.0.1:{port}", naps.folder / "tls"
+    make(tls, days=1)
+    where = ["--host", "127.0.0.1", "--port", port, "--no-dashboard", "--protocol", "tls"]
+    for option, file in (("ca-file", "ca"), ("cert", "cert"), ("key", "key")):
+        where += [f"--tls-{option}", tls / f"{file}.pem"]
+    cluster = ["--scheduler", address, "--tls", tls]
+    offered = ["worker", *cluster, "--testbeds", 0, "--cores", 3]
     log = naps.folder / "scheduler.log"
     with log.open("w") as written:
         scheduler = subprocess.Popen(
@@ -250,7 +255,7 @@ def test_a_worker_does_as_many_at_a_time_as_it_has_cores(naps: Naps) -> None:
     try:
         until(lambda: "Register worker" in log.read_text(), worker)
         file, into = naps.write(duration="3s"), ["--output", naps.folder]
-        done = naps.run("run", file, *into, "--engine", "dask", "--scheduler", address)
+        done = naps.run("run", file, *into, "--engine", "dask", *cluster)
     finally:
         for process in (worker, scheduler):
             os.killpg(process.pid, signal.SIGTERM)

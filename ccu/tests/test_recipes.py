@@ -7,10 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from ccu.cli.recipe import app
 from ccu.recipes.collect import recipe_of
-from ccu.recipes.recipe import packed, read
+from ccu.recipes.recipe import Recipe, packed, read
 from ddu.console.problems import RefusedError
+from testsupport.fsyncs import fsyncs
 
 RUN = {"manifest": {"run": "r"}, "files": {}}
 VALID = {"schema": "ccu-recipe/1", "file": "a.svg", "sha256": "0", "made_by": "run",
@@ -72,3 +75,17 @@ def test_what_is_no_figure_gets_one_sentence(tmp_path: Path) -> None:
         with pytest.raises(RefusedError) as refused:
             recipe_of(path)
         assert said in str(refused.value)
+
+
+def test_a_recipe_is_on_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Recipe.model_validate(VALID)
+    monkeypatch.setattr("ccu.recipes.collect.recipe_of", lambda _: made)
+    file = tmp_path / "a.recipe"
+    file.write_text("of an earlier time")
+    with fsyncs() as done:
+        said = CliRunner().invoke(app, ["a.svg", "--to", str(file)])
+    assert said.exit_code == 0, said.output
+    done.need_whole(file)
+    assert read(file) == made

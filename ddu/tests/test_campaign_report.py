@@ -14,6 +14,7 @@ from ddu.campaign.load import load_campaign
 from ddu.campaign.report import write_report
 from ddu.console.problems import RefusedError
 from ddu.report.templates import bounds, number
+from testsupport.fsyncs import fsyncs
 
 REPORT: dict[str, Any] = {
     "metrics": ["throughput_bps", "rtt_ms.p95"],
@@ -123,6 +124,16 @@ def test_a_wrong_plan_is_told_by_its_key(tmp_path: Path) -> None:
     ):
         write_report(made(tmp_path / "c", wrong), no_analysis)
     assert not (tmp_path / "c" / "report").exists()
+
+
+def test_a_report_is_on_disk_before_it_has_its_name(tmp_path: Path) -> None:
+    campaign = made(tmp_path / "c", REPORT)
+    with fsyncs() as done:
+        write_report(campaign, no_analysis)
+    written = [one for one in (campaign / "report").rglob("*") if one.is_file()]
+    assert {one.suffix for one in written} == {".csv", ".html", ".md", ".svg"}
+    for file in written:
+        done.need_whole(file)
 
 
 def test_no_campaign_and_a_newer_one_are_refused(tmp_path: Path) -> None:

@@ -12,10 +12,15 @@ from typing import Any
 import pytest
 
 from ddu.analyze import analysis_of
+from ddu.campaign.load import load_campaign
 from ddu.console.problems import RefusedError
+from ddu.errors import FutureSchema
 from ddu.readers.iperf3 import read_iperf3, received_bytes
 from ddu.readers.nr_link_flows import read_nr_link_flows
-from ddu.run.manifest import read_manifest
+from ddu.run.integrity import sealed
+from ddu.run.manifest import read_manifest, write_json
+from ddu.store.contents import contents_of
+from ddu.tables.results import read_summary, read_table
 from testsupport.synthetic_run import SyntheticRun
 
 
@@ -140,3 +145,105 @@ def test_iperf3s_numbers_of_others_are_missing_values(tmp_path: Path, content: s
 def test_received_bytes_of_others_that_are_no_number_are_unknown(tmp_path: Path, end: str) -> None:
     (tmp_path / "iperf3-f0-server.json").write_text('{"end": ' + end + "}")
     assert received_bytes(tmp_path, "f0") is None
+
+
+@pytest.mark.parametrize("version", ["2", None, [1], {}, 1.5])
+def test_a_version_that_is_no_number_is_one_error(tmp_path: Path, version: object) -> None:
+    campaign = campaign_with(tmp_path, campaign={"schema_version": version})
+    with pytest.raises(RefusedError, match=r"campaign\.json: not a campaign\.json of ccu"):
+        load_campaign(campaign)
+
+
+def test_a_version_in_quotes_passes_for_no_older_one(run: Path) -> None:
+    changed(run, lambda content: content.update(schema_version="2"))
+    with pytest.raises(RefusedError, match=r"run\.json: schema_version: .*valid integer"):
+        read_manifest(run)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"campaign": {"software": ["ccu"]}},
+        {"campaign": {"campaign": ["title"]}},
+        {"cell": {"levels": ["cubic"]}},
+        {"cell": {"levels": "cubic"}},
+        {"cell": {"levels": {"cc": ["cubic"]}}},
+        {"cell": {"levels": {"cc": "reno"}}},
+        {"cell": {"levels": {}}},
+        {"cell": {"levels": {"cc": "cubic", "prb": "24"}}},
+        {"cell": {"seed": None}},
+        {"cell": {"seed": "1"}},
+    ],
+)
+def test_a_campaign_of_others_is_one_error(tmp_path: Path, record: dict[str, Any]) -> None:
+    with pytest.raises(RefusedError, match=r"(campaign|cell)\.json: ") as refused:
+        load_campaign(campaign_with(tmp_path, **record))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "7", "null", '{"levels":' * 100_000, "{"])
+@pytest.mark.parametrize("name", ["campaign.json", "cell.json"])
+def test_a_record_that_is_none_is_one_error(tmp_path: Path, name: str, text: str) -> None:
+    campaign = campaign_with(tmp_path)
+    next(campaign.rglob(name)).write_text(text)
+    with pytest.raises(RefusedError, match=rf"{name}: not a {name} of ccu"):
+        load_campaign(campaign)
+
+
+def test_a_record_that_is_a_pipe_is_one_error(tmp_path: Path) -> None:
+    campaign = campaign_with(tmp_path)
+    (file,) = campaign.rglob("cell.json")
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(RefusedError, match=r"cell\.json: is a named pipe"):
+        load_campaign(campaign)
+
+
+@pytest.mark.parametrize("key", ["failure", "verdict", "cost", "time", "experiment"])
+@pytest.mark.parametrize("value", [7, "x", ["x"], {"x": ["y"]}])
+def test_an_attempt_of_others_is_no_result(tmp_path: Path, key: str, value: object) -> None:
+    campaign = campaign_with(tmp_path, run={key: value})
+    (cell,) = load_campaign(campaign).cells
+    assert isinstance(cell.reason, str)
+    assert isinstance(cell.verdict, str)
+
+
+def test_the_results_of_a_newer_version_are_refused(run: Path) -> None:
+    summary = {"schema_version": 99, "verdict": "valid", "flows": "in another form"}
+    write_json(run / "summary.json", summary)
+    rule = r"summary\.json: schema_version 99 is newer than 1, the newest that this version reads"
+    for read in (read_summary, lambda run: read_table(run, "aligned"), contents_of):
+        with pytest.raises(FutureSchema, match=rule) as refused:
+            read(run)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("integrity", [7, [], {"files": 7}, {"files": [7]}, {"files": [{}]}])
+def test_digests_of_others_are_one_error(run: Path, integrity: object) -> None:
+    """Also where the record says that it is sealed."""
+    for name in ("run.json", "summary.json"):
+        content = json.loads((run / name).read_text()) if name == "run.json" else {"verdict": "x"}
+        content["integrity"] = integrity
+        if isinstance(integrity, dict):
+            content = sealed(content)
+        (run / name).write_text(json.dumps(content))
+        with pytest.raises(RefusedError, match=rf"{name}: was changed after it was written"):
+            read_manifest(run) if name == "run.json" else read_summary(run)
+
+
+def campaign_with(folder: Path, **records: dict[str, Any]) -> Path:
+    """Make a campaign of one run, with these keys in place of its own, by record."""
+    factors = {"cc": {"cubic": {"cc": "cubic"}}}
+    about = {"name": "one", "profile": "full", "title": "One", "base": {}, "factors": factors}
+    own: dict[str, dict[str, Any]] = {
+        "campaign": {"schema_version": 1, "campaign": about},
+        "cell": {"levels": {"cc": "cubic"}, "repeat": 0, "seed": 1},
+        "run": {"status": "finished", "verdict": "invalid", "failure": None},
+    }
+    cell = folder / "campaign" / "runs" / "cc=cubic,seed=1"
+    (cell / "run").mkdir(parents=True)
+    files = {"campaign": folder / "campaign" / "campaign.json", "cell": cell / "cell.json"}
+    files["run"] = cell / "run" / "run.json"
+    for name, file in files.items():
+        file.write_text(json.dumps(own[name] | records.get(name, {})))
+    return folder / "campaign"

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze, open_run
+from ddu.campaign.load import load_campaign
 from ddu.cli.main import app
 from ddu.compare.load import load_runs
 from ddu.console.problems import RefusedError
@@ -24,9 +25,9 @@ from ddu.errors import UnreadableInput, WriteFailed
 from ddu.run import manifest
 from ddu.run.durable import temporary_folder
 from ddu.run.integrity import described, is_intact, regular_files, sealed
-from ddu.run.manifest import read_content, write_json, write_manifest
+from ddu.run.manifest import read_content, read_manifest, write_json, write_manifest
 from ddu.store.contents import contents_of
-from ddu.tables.results import is_whole, read_table
+from ddu.tables.results import is_whole, read_summary, read_table
 from testsupport.synthetic_run import steady
 
 MS = 1_000_000
@@ -74,9 +75,13 @@ def _compare(run: Path) -> object:
     return load_runs([run, shutil.copytree(run, run.parent / "other")], "run")
 
 
-def _export(run: Path) -> object:
-    said = CliRunner().invoke(app, ["export", str(run)], catch_exceptions=False)
+def _run_command(name: str, run: Path) -> object:
+    said = CliRunner().invoke(app, [name, str(run)], catch_exceptions=False)
     return said.exception and (_ for _ in ()).throw(said.exception)
+
+
+def _export(run: Path) -> object:
+    return _run_command("export", run)
 
 
 READERS: dict[str, Callable[[Path], object]] = {
@@ -101,6 +106,75 @@ def test_a_mixture_of_two_analyses_is_refused(
     assert not is_whole(mixture)
     analyze(mixture, report=False)
     assert is_whole(mixture)
+
+
+def _campaign_report(run: Path) -> object:
+    """Return the summaries of a campaign whose one run this is."""
+    campaign = _campaign(run.parent / "campaign", run)
+    (cell,) = load_campaign(campaign).cells
+    if cell.path is None:
+        raise UnreadableInput(run / "run.json", cell.reason)
+    return cell
+
+
+RECORD_READERS: dict[str, Callable[[Path], object]] = {
+    **READERS,
+    "manifest": read_manifest,
+    "summary": read_summary,
+    "describe": lambda run: _run_command("describe", run),
+    "campaign report": _campaign_report,
+}
+
+
+@pytest.mark.parametrize("reader", RECORD_READERS.values(), ids=RECORD_READERS)
+def test_a_manifest_that_was_changed_is_refused(
+    run: Path, reader: Callable[[Path], object]
+) -> None:
+    """Its congestion control, for example, is the name of a line in a figure."""
+    file = run / "run.json"
+    content = json.loads(file.read_text())
+    content["experiment"]["cc"] = "reminis"
+    file.write_text(json.dumps(content))
+    with pytest.raises(UnreadableInput, match=r"run\.json: was changed after it was written"):
+        reader(run)
+
+
+@pytest.fixture(scope="module")
+def another(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another run, which is analysed."""
+    run = steady(12).write(tmp_path_factory.mktemp("another") / "run")
+    write_manifest(run, read_content(run), described(run, regular_files(run / "raw")))
+    analyze(run, report=False)
+    return run
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_the_results_of_another_run_are_refused(
+    run: Path, another: Path, reader: Callable[[Path], object]
+) -> None:
+    for name in RESULTS:
+        (shutil.rmtree if (run / name).is_dir() else os.unlink)(run / name)
+        copy = shutil.copytree if (another / name).is_dir() else shutil.copy
+        copy(another / name, run / name)
+    with pytest.raises(UnreadableInput, match=r"summary\.json: is of another run.*`ddu analyze "):
+        reader(run)
+    assert not is_whole(run)
+    code, (broken,) = verified(run)
+    assert (code, broken["outcome"]) == (1, "broken")
+    assert [one["rule"] for one in broken["problems"]] == ["is of another run"]
+    analyze(run, report=False)
+    assert verified(run)[0] == 0
+
+
+def test_results_that_name_no_run_are_read(run: Path) -> None:
+    """An earlier version names none."""
+    file = run / "summary.json"
+    summary = json.loads(file.read_text())
+    assert summary["integrity"].pop("raw_sha256")
+    write_json(file, sealed(summary))
+    assert "raw_sha256" not in json.loads(file.read_text())["integrity"]
+    assert open_run(run).summary["verdict"]
+    assert verified(run)[0] == 0
 
 
 def test_a_table_of_an_earlier_analysis_is_refused(run: Path) -> None:
@@ -143,7 +217,7 @@ def test_the_analysis_of_a_changed_manifest_is_refused(run: Path) -> None:
     file = run / "run.json"
     written = read_content(run)
     file.write_text(json.dumps(written | {"time": {"offset_ns": 5 * MS}}))
-    rule = r"run\.json: was changed after it was written: it is not as the run .*`ccu rerun "
+    rule = r"run\.json: was changed after it was written\. Restore it from a copy"
     with pytest.raises(UnreadableInput, match=rule):
         analyze(run)
     assert (run / "summary.json").read_bytes() == before
@@ -195,18 +269,44 @@ def test_a_run_without_digests_is_neither_whole_nor_broken(tmp_path: Path) -> No
 
 
 def test_a_campaigns_records_are_verified(run: Path, tmp_path: Path) -> None:
-    campaign = tmp_path / "campaign"
-    cell = campaign / "runs/cc=cubic,seed=1"
+    campaign = _campaign(tmp_path / "campaign", run)
+    code, checked = verified(campaign)
+    assert (code, [one["outcome"] for one in checked]) == (0, ["whole", "whole"])
+    flip(next(campaign.glob("runs/*/cell.json")))
+    assert verified(campaign)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("campaign.json", lambda record: record["campaign"].update(title="Another")),
+        ("cell.json", lambda record: record.update(seed=2)),
+    ],
+)
+def test_a_campaign_whose_record_was_changed_is_refused(
+    run: Path, tmp_path: Path, name: str, change: Callable[[dict[str, Any]], object]
+) -> None:
+    campaign = _campaign(tmp_path / "campaign", run)
+    (file,) = campaign.rglob(name)
+    record = json.loads(file.read_text())
+    change(record)
+    file.write_text(json.dumps(record))
+    with pytest.raises(RefusedError, match=rf"{name}: was changed after it was written"):
+        load_campaign(campaign)
+    with pytest.raises(RefusedError, match=rf"{name}: was changed after it was written"):
+        contents_of(next(campaign.glob("runs/*/run")))
+
+
+def _campaign(folder: Path, run: Path) -> Path:
+    """Make the directory of a campaign with one run."""
+    cell = folder / "runs/cc=cubic,seed=1"
     cell.mkdir(parents=True)
     shutil.copytree(run, cell / "run")
     about = {"name": "one", "profile": "full", "title": "One", "base": {}}
     about["factors"] = {"cc": {"cubic": {"cc": "cubic"}}}
-    write_json(campaign / "campaign.json", {"schema_version": 1, "campaign": about})
+    write_json(folder / "campaign.json", {"schema_version": 1, "campaign": about})
     write_json(cell / "cell.json", {"levels": {"cc": "cubic"}, "repeat": 0, "seed": 1})
-    code, checked = verified(campaign)
-    assert (code, [one["outcome"] for one in checked]) == (0, ["whole", "whole"])
-    flip(cell / "cell.json")
-    assert verified(campaign)[0] == 1
+    return folder
 
 
 def test_a_record_is_sealed_whatever_the_order_of_its_keys() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from ddu.api import analyze
+from ddu.serve import server
 from testsupport.browser import ANSWER_WITHIN_MS, TOO_WIDE, chromium, complaints_of
 from testsupport.foreign_logs import full_run
 from testsupport.synthetic_run import steady
@@ -84,6 +86,23 @@ def test_no_complaint_and_every_figure_drawn(
     assert screenshot.startswith(b"\x89PNG")
     light = [sum(pair) > 1.5 * 255 for pair in (page.evaluate(GROUND), page.evaluate(INK))]
     assert light == [scheme == "light", scheme == "dark"], "the page does not follow the theme"
+
+
+def test_a_served_report_is_drawn_and_reads_no_other_page(report: Path, browser: Browser) -> None:
+    with server(report.parents[1], "127.0.0.1", 0) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        own = f"http://127.0.0.1:{serving.server_address[1]}"
+        page = browser.new_page()
+        complaints = complaints_of(page, own)
+        page.goto(f"{own}/runs/{report.parent.name}/report.html")
+        page.wait_for_selector(DRAWN, state="attached")
+        assert complaints == []
+        assert page.evaluate("origin") == "null", "a page of another run could read this one"
+        page.goto(f"{own}/runs/{report.parent.name}/tables/")
+        with page.expect_download() as download:
+            page.click("text=aligned.csv")
+        assert download.value.suggested_filename == "aligned.csv"
+        serving.shutdown()
 
 
 def test_time_is_zoomed_in_all_panels_and_bins_can_be_switched(

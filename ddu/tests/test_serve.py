@@ -137,7 +137,11 @@ def test_a_name_of_another_site_that_points_here_is_refused(port: int, host: str
 def test_names_of_this_machine_are_served_with_a_policy(port: int, host: str) -> None:
     served = answer(port, host)
     assert served.status == 200
-    assert served.getheader("Content-Security-Policy", "").startswith("default-src 'none'")
+    policy = served.getheader("Content-Security-Policy", "")
+    assert policy.startswith("default-src 'none'")
+    assert {"frame-ancestors 'none'", "sandbox allow-scripts allow-downloads"} <= {
+        *policy.split("; ")
+    }
 
 
 def test_a_client_that_sends_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:

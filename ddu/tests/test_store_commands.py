@@ -7,6 +7,8 @@ import os
 import pwd
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -181,6 +183,47 @@ def test_root_follows_no_link_that_the_server_has_made(directory: Path, tmp_path
     (directory / "data" / "pg_hba.conf").symlink_to(mine)
     assert ddu("store", "up").exit_code != 0
     assert mine.read_text() == "root's\n"
+
+
+@pytest.mark.parametrize("name", ["data/pg_hba.conf", "data/postmaster.pid", "log/postgresql.log"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_root_waits_for_no_pipe_that_the_server_has_made(
+    stopped: Path, name: str, kind: str
+) -> None:
+    """Nor does it read a device, which may have no end."""
+    if os.geteuid() != 0:
+        pytest.skip("without root the server is this user")
+    server = pwd.getpwnam(private.UNPRIVILEGED[0])
+    file = stopped / name
+    file.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/zero")
+    os.lchown(file, server.pw_uid, server.pw_gid)
+    command = [sys.executable, "-m", "ddu", "store", "up", "--port", str(free_port())]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 1
+    assert f"{file}: is a {'named pipe' if kind == 'pipe' else 'device'}" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_what_becomes_a_pipe_meanwhile_is_not_waited_for(stopped: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("without root the server is this user")
+    server = pwd.getpwnam(private.UNPRIVILEGED[0])
+    os.mkfifo(stopped / "data" / "pipe")
+    os.lchown(stopped / "data" / "pipe", server.pw_uid, server.pw_gid)
+    script = (
+        "import sys; from pathlib import Path; from ddu.store import private\n"
+        "private.need_regular = lambda _: None; file = Path(sys.argv[1])\n"
+        "assert private._read(file) == ''\n"
+        "try: private._write(file, 'x')\n"
+        "except private.StoreError as error: print(error)"
+    )
+    command = [sys.executable, "-c", script, str(stopped / "data" / "pipe")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "No such device or address" in ran.stdout, ran.stderr
 
 
 def test_a_start_that_was_interrupted_is_completed(directory: Path) -> None:

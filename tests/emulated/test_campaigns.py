@@ -485,9 +485,10 @@ def heard(
 
 
 def test_a_missing_scheduler_is_reported_with_the_fix(tmp_path: Path, file: Path) -> None:
+    assert command("ccu", "certificates", str(tmp_path / "tls")).returncode == 0
     printed = command(
         "ccu", "campaign", "run", str(file), "--output", str(tmp_path),
-        "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1",
+        "--engine", "dask", "--scheduler", "tls://127.0.0.1:1", "--tls", str(tmp_path / "tls"),
     )  # fmt: skip
     assert printed.returncode == 2
     assert "no scheduler answers" in printed.stderr

@@ -15,6 +15,7 @@ import pytest
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.plan import plan_of
 from ccu.campaigns.runner import Work
+from ddu.run.manifest import write_manifest
 from testsupport.prepared import command
 
 LEVELS = ("raw", "tables", "summary")
@@ -125,7 +126,7 @@ def test_a_rerun_compares_what_was_dropped(
     described = content(changed)
     (capture,) = (one for one in described["kept"]["dropped"] if one["file"] == "raw/receiver.pcap")
     capture["sha256"] = "0" * 64
-    (changed / "run.json").write_text(json.dumps(described))
+    write_manifest(changed, described)
     other = command("ccu", "rerun", changed, "--output", tmp_path / "other")
     assert other.returncode == 1
     assert "not identical: raw/receiver.pcap differs" in other.stdout
@@ -159,7 +160,7 @@ def test_a_resumed_campaign_reduces_what_an_earlier_one_left(
     subprocess.run(["cp", "-r", campaigns["raw"], path], check=True)
     half, whole = first_run(path), first_run(campaigns["tables"])
     described = content(half) | {"kept": content(whole)["kept"]}
-    (half / "run.json").write_text(json.dumps(described))
+    write_manifest(half, described)
     said = command("ccu", "campaign", "resume", path, "--keep", "tables")
     assert said.returncode == 0, said.stderr
     assert len(list(path.glob("runs/*/*/run.json"))) == 4

@@ -26,7 +26,7 @@ from ddu.flows.observe import ObservedFlow, observe
 from ddu.metrics.distribution import delay_cdf
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.recording import Recording, read_recording
-from ddu.run.integrity import damages_of_run
+from ddu.run.integrity import damages_of_run, digest_of_raw
 from ddu.run.manifest import manifest_of, read_content
 from ddu.summary import summarise
 from ddu.tables.aligned import aligned_table
@@ -45,6 +45,8 @@ class Analysis:
 
     tables: dict[str, pd.DataFrame]
     summary: dict[str, Any]
+    raw_sha256: str | None
+    """The digest of the list of raw data; None for a run that is older than digests."""
 
 
 def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> Analysis:
@@ -58,7 +60,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
             "analysed again",
             f"read what was kept, or repeat it with `ccu rerun {path}`",
         )
-    _refuse_a_changed_run(path, content)
+    _refuse_changed_raw_data(path, content)
     recording = read_recording(path, manifest, reader)
     clocks = clocks_of(recording)
     captures = clocks.corrected(recording.captures)
@@ -88,12 +90,13 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
         {name: _stamped(table, "clocks", run) for name, table in tables.items()}
         | _source_tables(run, mac, handovers, bins, delays),
         summarise(run, flows, aligned, mac, handovers, bins),
+        digest_of_raw(content),
     )
 
 
-def _refuse_a_changed_run(path: Path, content: Mapping[str, Any]) -> None:
-    """Raise UnreadableInput if run.json, whose `content` this is, or raw data are not as the run
-    recorded them, where they have digests."""
+def _refuse_changed_raw_data(path: Path, content: Mapping[str, Any]) -> None:
+    """Raise UnreadableInput if raw data are not as run.json, whose `content` this is, describes
+    them."""
     for damage in damages_of_run(path, content):
         raise UnreadableInput(
             path / damage.file,

@@ -46,7 +46,7 @@ def analyze(
             radio = described(read_manifest(path).experiment)
             write_report(results, analysis.tables, analysis.summary, radio)
         written.result()
-        write_summary(results, analysis.summary)
+        write_summary(results, analysis.summary, analysis.raw_sha256)
     return analysis.summary
 
 

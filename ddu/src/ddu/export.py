@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +17,7 @@ import pyarrow.parquet
 from ddu.console.problems import RefusedError, refusal
 from ddu.console.suggestions import unknown
 from ddu.errors import unwritable
+from ddu.run.durable import replacing
 from ddu.tables.store import rounded
 
 
@@ -106,19 +105,10 @@ def export(table: pd.DataFrame, name: str, file: Path | None, form: str) -> None
         FORMATS[form](arrow, sys.stdout.buffer)
         return
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
-    except OSError as error:
-        raise unwritable(file, "cannot be written", error) from None
-    made = Path(temporary)
-    try:
-        with os.fdopen(descriptor, "wb") as to:
+        with replacing(file) as to:
             FORMATS[form](arrow, to)
-        made.chmod(0o644)
-        made.replace(file)
     except OSError as error:
         raise unwritable(file, "cannot be written", error) from None
-    finally:
-        made.unlink(missing_ok=True)
 
 
 def _nullable(kind: pa.DataType) -> pd.api.extensions.ExtensionDtype | None:

@@ -18,9 +18,7 @@ from ddu.metrics.metric import SummaryMetric, Value
 from ddu.metrics.mobility import mobility
 from ddu.metrics.views import FlowView, RunView
 from ddu.one_sided import arrivals_source, unseen
-
-SCHEMA_VERSION = 1
-"""The version of summary.json and of the tables."""
+from ddu.tables.results import SCHEMA_VERSION
 
 
 def summarise(

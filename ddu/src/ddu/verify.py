@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,10 +13,23 @@ from ddu.console.input_file import read_json
 from ddu.console.problems import Problem, RefusedError, Where
 from ddu.errors import FutureSchema, NotARun
 from ddu.run.find import runs_under
-from ddu.run.integrity import damages, damages_of_run, files_of, is_intact, regular_files
+from ddu.run.integrity import (
+    CHANGED,
+    damages,
+    damages_of_run,
+    digest_of_raw,
+    files_of,
+    is_intact,
+    regular_files,
+)
 from ddu.run.manifest import Manifest, manifest_of, read_content
-from ddu.summary import SCHEMA_VERSION
-from ddu.tables.results import SUMMARY, how_to_repair
+from ddu.tables.results import (
+    OF_ANOTHER_RUN,
+    SCHEMA_VERSION,
+    SUMMARY,
+    how_to_repair,
+    raw_of,
+)
 from ddu.tables.store import RESULTS
 
 Outcome = Literal["whole", "broken", "unknown", "unfinished"]
@@ -81,7 +94,7 @@ def _run(path: Path) -> Verified:
     if raw is None and manifest.status == "finished":
         remarks.append("run.json has no digests of the raw data, which are older than digests")
     count = len((raw or {}).keys() - manifest.dropped)
-    count += _check_results(path, manifest, problems, remarks)
+    count += _check_results(path, content, manifest.dropped, problems, remarks)
     if problems:
         return Verified(path, "broken", tuple(problems), tuple(remarks), count)
     if manifest.status != "finished":
@@ -100,9 +113,14 @@ def _unfinished(manifest: Manifest) -> str:
 
 
 def _check_results(
-    path: Path, manifest: Manifest, problems: list[Problem], remarks: list[str]
+    path: Path,
+    run: Mapping[str, Any],
+    dropped: Set[str],
+    problems: list[Problem],
+    remarks: list[str],
 ) -> int:
-    """Add what is wrong with the results of `ddu analyze`; return how many files have a digest."""
+    """Add what is wrong with the results of `ddu analyze` in the run with this run.json; return how
+    many files have a digest."""
     file = path / SUMMARY
     if not file.exists():
         return 0
@@ -116,11 +134,13 @@ def _check_results(
     if isinstance(version, int) and version > SCHEMA_VERSION:
         remarks.append(f"{SUMMARY} has schema_version {version}, newer than {SCHEMA_VERSION}")
     if is_intact(content) is False:
-        problems.append(_problem(file, "was changed after it was written", again))
+        problems.append(_problem(file, CHANGED, again))
+    elif raw_of(content) not in (None, digest_of_raw(run)):
+        problems.append(_problem(file, OF_ANOTHER_RUN, again))
     if files is None:
         remarks.append(f"{SUMMARY} has no digests of the tables, which are older than digests")
         return 0
-    kept = {name: files[name] for name in files.keys() - manifest.dropped}
+    kept = {name: files[name] for name in files.keys() - dropped}
     problems += [_problem(path / one.file, one.rule, again) for one in damages(path, kept.values())]
     there = [one for name in RESULTS for one in _files(path / name)]
     problems += [
@@ -147,8 +167,7 @@ def _campaign(path: Path) -> Verified:
         if intact is None:
             remarks.append(f"{file.relative_to(path)} has no digest")
         elif not intact:
-            rule = "was changed after it was written"
-            problems.append(_problem(file, rule, "restore it from a copy"))
+            problems.append(_problem(file, CHANGED, "restore it from a copy"))
     outcome: Outcome = "broken" if problems else "unknown" if remarks else "whole"
     return Verified(path, outcome, tuple(problems), tuple(remarks))
 

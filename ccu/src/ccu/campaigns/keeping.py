@@ -15,6 +15,7 @@ from typing import Any, get_args
 from ccu.campaigns.analyst import Analyst
 from ccu.scenarios import nr_link
 from ddu.campaign.definition import Keep
+from ddu.console.problems import RefusedError
 from ddu.run.durable import sweep, sync_tree
 from ddu.run.integrity import described
 from ddu.run.manifest import read_content, write_manifest
@@ -37,7 +38,10 @@ def has(content: dict[str, Any], keep: Keep) -> bool:
 
 def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     """Analyse a finished run, and keep what `keep` says. Return why everything stays, or None."""
-    content = read_content(run)
+    try:
+        content = read_content(run)
+    except RefusedError as error:
+        return f"its raw data stay: {error}"
     if content.get("status") != "finished":
         return None
     level = level_of(content)

@@ -21,11 +21,11 @@ from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ddu.campaign.attempts import Attempt
-from ddu.console.input_file import read_json
 from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import RefusedError
+from ddu.run.durable import sync_tree
 from ddu.run.integrity import sha256_of
-from ddu.run.manifest import write_manifest
+from ddu.run.manifest import read_content, write_manifest
 
 
 class Neighbours:
@@ -46,14 +46,21 @@ class Neighbours:
         return congestion.sources()
 
     def give(self, cell: Cell) -> bool:
-        """Put a run like that of `cell` into its folder; return whether there is one."""
+        """Put a run like that of `cell` into its folder; return whether there is one.
+
+        One that was changed, since it was found, is none.
+        """
         experiment = cell.experiment
         if not _is_determined(experiment, self._sources):
             return False
         source = self._runs.get(_key(experiment.record(), self._software_of(experiment)))
         if source is None:
             return False
-        _share(source, self._folder.prepare(cell) / source.name)
+        try:
+            content = read_content(source)
+        except RefusedError:
+            return False
+        _share(source, content, self._folder.prepare(cell) / source.name)
         return True
 
     def _software_of(self, experiment: Experiment) -> dict[str, Any]:
@@ -93,7 +100,7 @@ def _results(folder: Folder, sources: Mapping[str, Path]) -> Iterator[tuple[str,
             attempt = Attempt.read(file)
             if attempt is None or not attempt.counts:
                 continue
-            content = read_json(file)
+            content = read_content(file.parent)
             software = content.get("software", {})
             known = software.get("git_revision") and software.get("git_modified") is False
             # A campaign at work may have yet to drop what it does not keep.
@@ -120,17 +127,17 @@ def _key(experiment: dict[str, Any], software: dict[str, Any]) -> str:
     return json.dumps([experiment, decisive], sort_keys=True)
 
 
-def _share(source: Path, target: Path) -> None:
+def _share(source: Path, content: dict[str, Any], target: Path) -> None:
     """Make `target` a run directory with the files of `source`, which take no space again.
 
-    run.json is the last: without it the directory counts as no run.
+    run.json, which has `content`, is the last: without it the directory counts as no run.
     """
     if not (target / "run.json").exists():
         shutil.rmtree(target, ignore_errors=True)
     others = shutil.ignore_patterns("run.json")
     # Links stay links: a program that ran contained may have put them into the raw data.
     shutil.copytree(source, target, symlinks=True, ignore=others, copy_function=_link_or_copy)
-    content = read_json(source / "run.json")
+    sync_tree(target)
     origin = content.get("shared_from", str(source.relative_to(source.parents[3])))
     write_manifest(target, content | {"shared_from": origin})
     give_to_sudo_user(target)

@@ -10,6 +10,7 @@ import typer
 
 from ddu.console.ownership import give_to_sudo_user
 from ddu.errors import unwritable
+from ddu.run.durable import replacing
 
 app = typer.Typer(add_completion=False)
 
@@ -33,7 +34,8 @@ def recipe(
     made = recipe_of(figure)
     file = to or Path(f"{figure.name}.recipe")
     try:
-        file.write_text(made.text())
+        with replacing(file) as writing:
+            writing.write(made.text().encode())
     except OSError as error:
         raise unwritable(file, "cannot be written", error) from None
     give_to_sudo_user(file)

@@ -22,7 +22,8 @@ def scheduler(
 ) -> None:
     """Start the scheduler of a cluster (docs/scaling.md).
 
-    Whoever may connect to it runs code on all workers as their users.
+    Whoever may connect to it runs code on all workers as their users. Without --tls that is every
+    user of the machine (127.0.0.1), or of the network; root needs --tls.
     """
     scheme = "tls" if tls else "tcp"
     name = f"[{host}]" if ":" in host else host

@@ -32,7 +32,8 @@ def worker(
 ) -> None:
     """Offer this machine's testbeds to campaigns (docs/scaling.md).
 
-    Whoever may connect to the scheduler or to this worker runs code here as its user.
+    Whoever may connect to the scheduler or to this worker runs code here as its user. Without --tls
+    that is every user of the machine (127.0.0.1), or of the network; root needs --tls.
     """
     if testbeds:
         need_root()

@@ -14,6 +14,7 @@ from ddu.console.input_file import read_json, why_none
 from ddu.console.problems import refusal
 from ddu.run.integrity import described, files_of, regular_files, sha256_of
 from ddu.run.manifest import read_content
+from ddu.tables.results import is_analysed, summary_record
 
 _MADE_BY: dict[str, Made] = {
     "run.json": "run",
@@ -82,7 +83,7 @@ def _run(run: Path, figure: Path | None = None) -> RunOf:
         raise refusal(
             "its traffic is a program of yours, which no recipe has", "share it", file=run
         )
-    summary = read_json(run / "summary.json") if (run / "summary.json").is_file() else {}
+    summary = summary_record(run) if is_analysed(run) else {}
     if figure is not None:
         _check_unchanged(run, figure, summary)
     sources = {f"raw/{one}" for one in _made_from(run)}

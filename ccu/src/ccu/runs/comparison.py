@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from ddu.console.input_file import read_json
 from ddu.run.integrity import sha256_of
+from ddu.run.manifest import read_content
 
 _BLOCK_BYTES = 1 << 20
 _RAW, _LOGS = Path("raw"), Path("raw/logs")
@@ -49,7 +49,7 @@ def _files(run: Path) -> list[Path]:
 
 def _dropped(run: Path) -> dict[Path, str]:
     """Return the digests of the files that are not kept."""
-    kept = read_json(run / "run.json").get("kept") or {}
+    kept = read_content(run).get("kept") or {}
     return {Path(one["file"]): one["sha256"] for one in kept.get("dropped", ())}
 
 

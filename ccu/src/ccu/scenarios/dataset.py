@@ -15,6 +15,7 @@ import yaml
 from ccu.scenarios import sets
 from ccu.scenarios.sets import INDEX, Index
 from ccu.scenarios.sources import FORMATS, ImportOptions
+from ccu.scenarios.sources.unpacked import copy_xz
 from ccu.scenarios.write import write
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 from ddu.run.integrity import sha256_of
@@ -106,8 +107,9 @@ def _one(index: Index, name: str, file: Path, into: Path) -> None:
         if file.suffix == _PACKED:
             plain = Path(unpacked, file.stem)
             try:
-                plain.write_bytes(lzma.decompress(file.read_bytes()))
-            except lzma.LZMAError as error:
+                with plain.open("wb") as to:
+                    copy_xz(file, to)
+            except (lzma.LZMAError, EOFError) as error:
                 raise refusal(f"is not xz ({error})", "get it again", file=file) from None
         try:
             imported = FORMATS[index.format].read(plain, ImportOptions(name))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ddu.console.input_file import read_json
+from ddu.run.integrity import CHANGED, is_intact
 
 State = Literal["done", "failed", "to do"]
 
@@ -29,21 +30,35 @@ class Attempt:
 
     @classmethod
     def read(cls, file: Path) -> Attempt | None:
-        """Return the attempt of a run.json; None if the file is incomplete, and so no result."""
+        """Return the attempt of a run.json; None if the file is incomplete, and so no result.
+
+        One that was changed after it was written is no result either.
+        """
         try:
             content = read_json(file)
+            if is_intact(content) is False:
+                return cls._changed(file)
+            failure, verdict = content.get("failure"), content["verdict"]
+            if not isinstance(failure, dict | None):
+                return None
             phone = (content.get("experiment") or {}).get("phone") or {}
             return cls(
                 file.parent,
                 str(content["status"]),
-                content["verdict"],
-                content.get("failure"),
+                None if verdict is None else str(verdict),
+                failure,
                 "; ".join(content.get("verdict_reasons") or ()),
                 _took_s(content),
-                phone.get("place") or "",
+                str(phone.get("place") or ""),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
+
+    @classmethod
+    def _changed(cls, file: Path) -> Attempt:
+        """Return the attempt of a run.json whose content is not believed."""
+        failure = {"stage": file.name, "reason": CHANGED}
+        return cls(file.parent, "changed", None, failure, "", None, "")
 
     @property
     def counts(self) -> bool:

@@ -93,14 +93,16 @@ class Address:
             return str(probe.getsockname()[0])
 
     def refuse_plain_text_of_root(self) -> None:
-        """Raise RefusedError if root would talk to other machines without TLS."""
-        if os.geteuid() or self.certificates or self._on_this_machine():
+        """Raise RefusedError if root would talk without TLS: every user of this machine reaches the
+        loopback."""
+        if os.geteuid() or self.certificates:
             return
-        raise refusal(
-            f"{self} is on the network and without TLS: whoever reaches it would be root here",
-            f"give --tls DIR; {_MAKE_THEM}",
-            key=self.key,
-        )
+        if self._on_this_machine():
+            rule = f"{self} is without TLS: every user of this machine would be root"
+        else:
+            rule = f"{self} is on the network and without TLS: whoever reaches it would be root"
+            rule += " here"
+        raise refusal(rule, f"give --tls DIR; {_MAKE_THEM}", key=self.key)
 
     def refuse_another_cluster(self) -> None:
         """Raise RefusedError if what answers there and these certificates do not accept each other.

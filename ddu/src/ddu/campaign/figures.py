@@ -21,6 +21,7 @@ from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series
 from ddu.report.palette import MUTED, colour_of, colours_of
 from ddu.report.series import distribution, thinned
+from ddu.run import durable
 from ddu.tables.results import TableMissing
 
 _ACROSS = 3
@@ -59,7 +60,7 @@ def write_figures(
             drawn.without_tables.append(wanted.title)
             continue
         if figure is not None:
-            file.write_text(svg.rendered(figure), encoding="utf-8")
+            durable.write_text(file, svg.rendered(figure))
             drawn.made.append((wanted.title, file))
     return drawn
 

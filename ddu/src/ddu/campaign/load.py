@@ -15,9 +15,12 @@ from ddu.campaign.definition import Campaign
 from ddu.console.input_file import read_json
 from ddu.console.problems import refusal
 from ddu.console.validation import refused_file
+from ddu.run.integrity import need_intact
+from ddu.run.version import need_known
 from ddu.tables.results import is_analysed, read_summary
 
 SCHEMA_VERSION = 1
+_RESTORE = "restore it from a copy"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ def read_definition(path: Path) -> tuple[Campaign, dict[str, Any]]:
     try:
         content = read_json(file)
         version, written = content["schema_version"], content["campaign"]
+        software = content.get("software", {})
+        if not isinstance(version, int) or not isinstance(software, dict):
+            raise TypeError("schema_version is a whole number, and software an object")
     except OSError as error:
         raise refusal(
             error.strerror or str(error),
@@ -67,16 +73,11 @@ def read_definition(path: Path) -> tuple[Campaign, dict[str, Any]]:
             file=file,
         ) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise refusal(f"not a campaign.json of ccu ({error})", "restore it", file=file) from None
-    if version > SCHEMA_VERSION:
-        raise refusal(
-            f"schema_version {version} is newer than {SCHEMA_VERSION}, the newest that this "
-            "version reads",
-            "use the version that made it, or a newer one",
-            file=file,
-        )
+        raise refusal(f"not a campaign.json of ccu ({error})", _RESTORE, file=file) from None
+    need_known(file, version, SCHEMA_VERSION)
+    need_intact(file, content, _RESTORE)
     try:
-        return Campaign.model_validate(written), content.get("software", {})
+        return Campaign.model_validate(written), software
     except ValidationError as error:
         raise refused_file(error, Campaign, file) from None
 
@@ -84,16 +85,31 @@ def read_definition(path: Path) -> tuple[Campaign, dict[str, Any]]:
 def load_campaign(path: Path) -> CampaignDirectory:
     """Return the campaign in `path` with its cells. Raises RefusedError, as `read_definition`."""
     definition, software = read_definition(path)
-    try:
-        cells = [_cell(file) for file in path.glob("runs/*/cell.json")]
-        cells.sort(key=lambda cell: (_places(cell.levels, definition.factors), cell.seed))
-    except (ValueError, KeyError, TypeError) as error:
-        raise refusal(
-            f"a cell.json is not of this campaign ({error})",
-            "move its folder away",
-            file=path / "runs",
-        ) from None
+    cells = [_cell(file, definition) for file in path.glob("runs/*/cell.json")]
+    cells.sort(key=lambda cell: (_places(cell.levels, definition.factors), cell.seed))
     return CampaignDirectory(path, definition, software, cells)
+
+
+def read_levels(file: Path) -> dict[str, str]:
+    """Return the levels in a cell.json. Raises RefusedError."""
+    levels: dict[str, str] = _read_cell(file)["levels"]
+    return levels
+
+
+def _read_cell(file: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = read_json(file)
+        levels, seed = content["levels"], content.get("seed", 0)
+        if not isinstance(levels, dict) or not all(isinstance(one, str) for one in levels.values()):
+            raise TypeError("levels is an object of words")
+        if not isinstance(seed, int):
+            raise TypeError("seed is a whole number")
+    except OSError as error:
+        raise refusal(error.strerror or str(error), _RESTORE, file=file) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise refusal(f"not a cell.json of ccu ({error})", _RESTORE, file=file) from None
+    need_intact(file, content, _RESTORE)
+    return content
 
 
 def _places(levels: dict[str, str], factors: dict[str, Any]) -> list[int]:
@@ -101,9 +117,13 @@ def _places(levels: dict[str, str], factors: dict[str, Any]) -> list[int]:
     return [list(factors[name]).index(label) for name, label in levels.items()]
 
 
-def _cell(file: Path) -> CellRun:
-    about = read_json(file)
-    levels, seed = about["levels"], about["seed"]
+def _cell(file: Path, definition: Campaign) -> CellRun:
+    content = _read_cell(file)
+    levels, seed = content["levels"], content.get("seed")
+    factors = definition.factors
+    known = levels.keys() == factors.keys() and all(levels[one] in factors[one] for one in levels)
+    if seed is None or not known:
+        raise refusal("is not of this campaign", "move its folder away", file=file)
     attempts = Attempts.read(file.parent)
     if (result := attempts.result) is not None:
         return CellRun(levels, seed, result.path, str(result.verdict), result.reasons, result.place)

@@ -15,6 +15,7 @@ from ddu.campaign.metrics import shown
 from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
 from ddu.console.problems import refusal
 from ddu.report.templates import link_to_run, records, templates_of
+from ddu.run import durable
 from ddu.run.software import of_the_run
 from ddu.tables.results import read_table
 
@@ -41,15 +42,16 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
     report.mkdir(exist_ok=True)
     figures = write_figures(report / "figures", runs, plan.figures, _aligned_of(path))
     for name, table in tables.items():
-        table.to_csv(report / f"{name}.csv", index=False)
+        durable.write_text(report / f"{name}.csv", table.to_csv(index=False))
     content = _content(campaign, tables, figures, plan.metrics)
     first = next(iter(results.values()), {})
     content["software"] = of_the_run(campaign.software | first.get("software", {}))
     content["links"] = _links(campaign, report)
     environment = templates_of("ddu.campaign")
-    (report / "report.html").write_text(environment.get_template("page.html.j2").render(content))
+    page = environment.get_template("page.html.j2").render(content)
+    durable.write_text(report / "report.html", page)
     text = environment.overlay(autoescape=False).get_template("page.md.j2").render(content)
-    (report / "report.md").write_text(text)
+    durable.write_text(report / "report.md", text)
     return report / "report.html"
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ddu.errors import unwritable
 from ddu.report import svg
 from ddu.report.palette import colours_of
 from ddu.report.templates import inlined, link_to_run, live_figures, records, templates_of
-from ddu.run.durable import temporary_folder
+from ddu.run.durable import replace_all, temporary_folder
 from ddu.run.manifest import write_json
 
 TABLES = ("runs", "groups", "pairs")
@@ -63,9 +62,7 @@ def write_comparison(
             html = templates_of("ddu.compare").get_template("comparison.html.j2")
             content = html.render(figures=drawn, **page, **live_figures(drawings))
             (made / "comparison.html").write_text(content, encoding="utf-8")
-            shutil.rmtree(directory / "figures", ignore_errors=True)
-            for item in sorted(made.iterdir()):
-                item.replace(directory / item.name)
+            replace_all(made, directory)
     except OSError as error:
         raise unwritable(directory, "cannot be written", error) from None
     return directory / "comparison.html"

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def sync(path: Path) -> None:
@@ -34,19 +35,49 @@ def sync_tree(folder: Path, but: Set[Path] = frozenset()) -> None:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a file that is the old one or the new one at every instant, also after a crash."""
-    part = _part_of(file)
+    """Write a file that is the old one or the new one at every instant, also after a crash.
+
+    What a killed process leaves has a name that `discard_part` knows.
+    """
     discard_part(file)
+    with _becoming(file, _part_of(file)) as to:
+        to.write(text.encode())
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[BinaryIO]:
+    """Yield a new file that takes the place of `file` when the block ends, as in `write_text`.
+
+    Of two that write a file at once, the last to end is there, whole.
+    """
+    part = file.with_name(f".{file.name}-{os.urandom(4).hex()}")
+    with _becoming(file, part) as to:
+        yield to
+
+
+@contextmanager
+def _becoming(file: Path, part: Path) -> Iterator[BinaryIO]:
     try:
-        with part.open("x", encoding="utf-8") as to:  # It follows no link.
-            to.write(text)
+        with part.open("xb") as to:  # It follows no link.
+            yield to
             to.flush()
             os.fsync(to.fileno())
         part.replace(file)
-    except OSError:
-        discard_part(file)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
         raise
     sync(file.parent)
+
+
+def replace_all(made: Path, folder: Path) -> None:
+    """Put all that is in `made` on disk, and into `folder`, in place of what has its name."""
+    sync_tree(made)
+    for item in sorted(made.iterdir()):
+        if item.is_dir():
+            shutil.rmtree(folder / item.name, ignore_errors=True)
+        item.replace(folder / item.name)
+    sync(folder)
 
 
 def discard_part(file: Path) -> None:

@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ddu.console.input_file import opened
+from ddu.errors import UnreadableInput
 
 KEY = "integrity"
+RAW_KEY = "raw_sha256"
+"""In the `integrity` of results: the digest of the list of the raw data that they were made of."""
+CHANGED = "was changed after it was written"
 _BLOCK_BYTES = 1 << 20
 
 
@@ -57,9 +61,9 @@ def sealed(content: Mapping[str, Any], files: list[dict[str, Any]] | None = None
     """Return a record with its digest, and `files`: as `described`, or as the record has them."""
     record = dict(content)
     before = record.pop(KEY, None)
-    if files is None and isinstance(before, dict):
-        files = before.get("files")
-    integrity: dict[str, Any] = {} if files is None else {"files": files}
+    integrity = dict(before) if isinstance(before, dict) else {}
+    integrity |= {"sha256": None} | ({} if files is None else {"files": files})
+    integrity = {name: value for name, value in integrity.items() if value is not None}
     return {**record, KEY: {"sha256": _digest_of({**record, KEY: integrity}), **integrity}}
 
 
@@ -68,10 +72,28 @@ def is_intact(content: Mapping[str, Any]) -> bool | None:
     integrity = content.get(KEY)
     if integrity is None:
         return None
-    if not isinstance(integrity, dict):
+    if not isinstance(integrity, dict) or not _are_described(integrity.get("files")):
         return False
     rest = {name: value for name, value in integrity.items() if name != "sha256"}
-    return bool(integrity.get("sha256") == _digest_of({**content, KEY: rest}))
+    try:
+        return bool(integrity.get("sha256") == _digest_of({**content, KEY: rest}))
+    except RecursionError:  # Nested too deep for a record of ours.
+        return False
+
+
+def _are_described(files: object) -> bool:
+    """Return whether these are files as `described` returns them, or none."""
+    if files is None:
+        return True
+    return isinstance(files, list) and all(
+        isinstance(one, dict) and {"file", "bytes", "sha256"} <= one.keys() for one in files
+    )
+
+
+def need_intact(file: Path, content: Mapping[str, Any], fix: str) -> None:
+    """Raise UnreadableInput for a record that was changed after it was sealed."""
+    if is_intact(content) is False:
+        raise UnreadableInput(file, CHANGED, fix)
 
 
 def files_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
@@ -79,6 +101,13 @@ def files_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     integrity = content.get(KEY)
     files = integrity.get("files") if isinstance(integrity, dict) else None
     return None if files is None else {str(one["file"]): one for one in files}
+
+
+def digest_of_raw(content: Mapping[str, Any]) -> str | None:
+    """Return the digest of the list of a run's raw data, by its run.json; None if it has none."""
+    integrity = content.get(KEY)
+    files = integrity.get("files") if isinstance(integrity, dict) else None
+    return None if files is None else _digest_of(files)
 
 
 def damages(directory: Path, files: Iterable[Mapping[str, Any]]) -> Iterator[Damage]:
@@ -93,11 +122,8 @@ def damages(directory: Path, files: Iterable[Mapping[str, Any]]) -> Iterator[Dam
 def damages_of_run(
     run: Path, content: Mapping[str, Any], dropped: Collection[str] = ()
 ) -> Iterator[Damage]:
-    """Yield what of a run is not as it was recorded: run.json, whose `content` this is, and the raw
-    data that it describes, but for the files that were dropped. What has no digest is not checked.
-    """
-    if is_intact(content) is False:
-        yield Damage("run.json", "was changed after it was written")
+    """Yield which raw data are not as run.json, whose `content` this is, describes them, but for
+    the files that were dropped. What has no digest is not checked."""
     files = files_of(content) or {}
     yield from damages(run, (one for name, one in files.items() if name not in dropped))
 

@@ -23,9 +23,10 @@ from pydantic import (
 )
 
 from ddu.console.input_file import read_json
-from ddu.errors import FutureSchema, NotARun, UnreadableInput
+from ddu.errors import NotARun, UnreadableInput
 from ddu.run import durable
-from ddu.run.integrity import sealed
+from ddu.run.integrity import need_intact, sealed
+from ddu.run.version import need_known
 
 SCHEMA_VERSION = 1
 """The newest run.json that this version understands."""
@@ -208,7 +209,7 @@ class Cost(_Part):
 
 
 class Manifest(_Part):
-    schema_version: Annotated[int, Field(ge=1)]
+    schema_version: Annotated[int, Field(ge=1, strict=True)]
     run: str
     status: Literal["running", "finished", "failed", "interrupted"]
     failure: Failure | None = None
@@ -283,17 +284,14 @@ def manifest_of(run: Path, content: dict[str, Any]) -> Manifest:
 
 
 def read_content(run: Path) -> dict[str, Any]:
-    """Return run.json as it stands, of a version that is known; else as `read_manifest`."""
+    """Return run.json as it was written, of a version that is known; else as `read_manifest`.
+
+    A run.json that has no digest, of an earlier version, is returned as it stands.
+    """
     file = run / "run.json"
     content = _json(file)
-    version = content.get("schema_version")
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise FutureSchema(
-            file,
-            f"schema_version {version} is newer than {SCHEMA_VERSION}, the newest that this "
-            "version reads",
-            "use the version that recorded it, or a later one",
-        )
+    need_known(file, content.get("schema_version"), SCHEMA_VERSION)
+    need_intact(file, content, "restore it from a copy, or make the run again")
     return content
 
 

@@ -23,9 +23,11 @@ _PATIENCE_S = 30.0
 """A client that sends or takes nothing for as long is gone."""
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
+    "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
 )
-"""Reports bring all with them, and fetch nothing."""
+"""Reports bring all with them, and fetch nothing. No page can read another, whose run somebody else
+may have made, and none of another site can have one in a frame, to lead clicks."""
 
 
 def _is_ours(host: str) -> bool:

@@ -8,7 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import IO
 
+from ddu.console.machine_errors import FIXES
 from ddu.errors import StoreError, StoreRefused
+from ddu.run.durable import replacing
 from ddu.store import docker, private
 from ddu.store.connect import connected
 from ddu.store.directory import DATABASE, OWNER, StoreDirectory
@@ -18,24 +20,14 @@ from ddu.store.schema import migrate, version_of
 
 def backup(place: StoreDirectory, file: Path) -> int:
     """Write the store as it is at one instant to `file`, whole or not at all; return the bytes."""
-    part = file.with_name(file.name + ".part")
     with connected(place.url()):
         pass  # Raises our own error if the store does not answer.
     try:
-        part.unlink(missing_ok=True)
-        stream = part.open("xb")  # It follows no link.
-    except OSError as error:
-        raise StoreRefused(f"cannot be written ({error.strerror})", file=file) from None
-    try:
-        with stream:
+        with replacing(file) as stream:
             _run(place, "pg_dump", ["--format=custom", "--schema=testbed"], stdout=stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(file)
     except OSError as error:
-        raise StoreError(f"cannot be written ({error.strerror})", file=file) from None
-    finally:
-        part.unlink(missing_ok=True)
+        kind = StoreError if error.errno in FIXES else StoreRefused
+        raise kind(f"cannot be written ({error.strerror})", file=file) from None
     return file.stat().st_size
 
 

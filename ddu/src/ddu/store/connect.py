@@ -17,12 +17,17 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 _CONNECT_TIMEOUT_S = 5
 _LOCK_TIMEOUT_S = 300
 """The longest that a publisher waits for another, or for a query that holds a table."""
+_SEARCH_PATH = "pg_catalog,pg_temp"
+"""The schemas in which names without one are searched. The database's owner may set others, where
+his own tables would come before those of the catalogue that the superuser reads."""
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
 
 @contextmanager
-def connected(url: str) -> Iterator[Connection]:
+def connected(url: str, autocommit: bool = False) -> Iterator[Connection]:
     """Yield a connection; the block is one transaction: all of it is stored, or nothing.
+
+    With `autocommit` each statement is a transaction of its own.
 
     Raises StoreError that says what is wrong and how to fix it, and never shows the password;
     StoreAway if it may work later.
@@ -32,12 +37,15 @@ def connected(url: str) -> Iterator[Connection]:
         # A dead server is noticed by keepalives and not after hours.
         connection = psycopg.connect(
             url,
+            autocommit=autocommit,
             connect_timeout=_CONNECT_TIMEOUT_S,
             application_name="ddu",
             keepalives_idle=5,
             keepalives_interval=2,
             keepalives_count=3,
-            options=f"-c client_min_messages=warning -c lock_timeout={_LOCK_TIMEOUT_S}s",
+            # What a session asks for comes before what database and role have set.
+            options=f"-c client_min_messages=warning -c lock_timeout={_LOCK_TIMEOUT_S}s "
+            f"-c search_path={_SEARCH_PATH}",
         )
     except psycopg.Error as error:
         raise _not_connected(where, error) from None

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.api import Run
-from ddu.campaign.load import read_definition
+from ddu.campaign.load import read_definition, read_levels
 from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
@@ -129,23 +129,20 @@ def run_name(manifest: Manifest, path: Path) -> str:
 
 def campaign_of(path: Path) -> str | None:
     """Return the campaign whose directory (docs/campaigns.md) this run directory is in, by name and
-    profile."""
+    profile. Raises RefusedError for a damaged one."""
     directory = path.absolute().parents[2] if len(path.absolute().parts) > 3 else path
-    try:
-        return read_definition(directory)[0].full_name
-    except RefusedError:
+    if not (directory / "campaign.json").exists():
         return None
+    return read_definition(directory)[0].full_name
 
 
 def levels_of(path: Path) -> dict[str, str] | None:
-    """Return what the run's campaign varies, each with its value in this run; None: no campaign."""
-    try:
-        levels: dict[str, str] = json.loads((path.absolute().parent / "cell.json").read_text())[
-            "levels"
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return levels
+    """Return what the run's campaign varies, each with its value in this run; None: no campaign.
+
+    Raises RefusedError for a damaged cell.json.
+    """
+    file = path.absolute().parent / "cell.json"
+    return read_levels(file) if file.exists() else None
 
 
 def _fill(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from ddu.errors import StoreError, StoreRefused
+from ddu.run import durable
 
 ADMIN, OWNER, READER, DATABASE = "ddu_admin", "ddu", "ddu_reader", "testbed"
 """The superuser, for `ddu store up` and `restore` alone; the publisher, who owns the database;
@@ -70,9 +71,8 @@ class StoreDirectory:
 
     def remember(self, address: Address) -> None:
         """Writes store.json, whole or not at all."""
-        part = self.directory / "store.json.part"
-        part.write_text(json.dumps(asdict(address), indent=2) + "\n")
-        part.replace(self.directory / "store.json")
+        text = json.dumps(asdict(address), indent=2) + "\n"
+        durable.write_text(self.directory / "store.json", text)
 
     def password(self, whose: str) -> str:
         """Return one of PASSWORDS. Raises StoreError if this user may not read it."""
@@ -98,7 +98,7 @@ class StoreDirectory:
                 file = directory / whose
                 if not file.exists():
                     made[whose] = secrets.token_urlsafe(24)
-                    file.write_text(made[whose] + "\n")
+                    durable.write_text(file, made[whose] + "\n")
                     file.chmod(0o644)
         except OSError as error:
             raise StoreRefused(f"cannot be written ({error.strerror})", file=directory) from None

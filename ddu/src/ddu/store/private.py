@@ -12,9 +12,11 @@ import pwd
 import shutil
 import socket
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ddu.console.input_file import need_regular
 from ddu.errors import StoreError, StoreRefused
 from ddu.store.directory import ADMIN, DATABASE, OWNER, READER, Address, StoreDirectory
 
@@ -23,6 +25,13 @@ UNPRIVILEGED = ("postgres", "nobody")
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _OURS = "# ddu store up --bind"
+
+_LONGEST_S = 600
+"""The longest that a program takes: initdb, or pg_ctl that waits for the server."""
+_MOST_MB = 64
+"""The most that is read of a file."""
+_LAST_BYTES = 100_000
+"""The end of the log in which the last error is."""
 
 SETTINGS = {
     "shared_buffers": "256MB",
@@ -37,6 +46,7 @@ SETTINGS = {
 
 def start(place: StoreDirectory, address: Address) -> None:
     """Make the cluster if there is none, start it, and return when it runs."""
+    _need_no_pipe(place.log)
     if running(place):
         _refuse_moved(place, address)
         return
@@ -59,12 +69,11 @@ def stop(place: StoreDirectory) -> bool:
 
 
 def running(place: StoreDirectory) -> bool:
-    if not (place.data / "postmaster.pid").exists():
+    file = place.data / "postmaster.pid"
+    if not file.exists():
         return False
-    return subprocess.run(
-        [program("pg_ctl"), "status", "-D", place.data], capture_output=True, cwd="/",
-        check=False, **_as_somebody(),
-    ).returncode == 0  # fmt: skip
+    _need_no_pipe(file)
+    return _ran([program("pg_ctl"), "status", "-D", place.data]).returncode == 0
 
 
 def program(name: str) -> Path:
@@ -103,7 +112,7 @@ def _initialise(place: StoreDirectory) -> None:
             "--encoding=UTF8", "--locale=C", "--data-checksums", "-D", place.data,
         )  # fmt: skip
     finally:
-        _as_server("rm", "--force", file)
+        _as_server(file, "rm", "--force", file)
 
 
 def _admit_others(place: StoreDirectory, address: Address) -> None:
@@ -159,42 +168,64 @@ def _as_somebody() -> dict[str, Any]:
     return {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
 
 
-def _read(file: Path) -> str:
-    """Return the text of one of the server's files. Raises StoreError."""
-    return _as_server("cat", file)
+def _read(file: Path, skip_bytes: int = 0) -> str:
+    """Return the text of one of the server's files, from a byte on. Raises StoreError."""
+    _need_no_pipe(file)
+    # Of a pipe or device that the file has become meanwhile, no more than is there at once.
+    flags = "iflag=nonblock,fullblock,skip_bytes"
+    size = f"count={_MOST_MB}"
+    return _as_server(file, "dd", f"if={file}", flags, f"skip={skip_bytes}", "bs=1M", size)
 
 
 def _write(file: Path, text: str) -> None:
     """Write one of the server's files, which nobody else may read. Raises StoreError."""
-    _as_server("tee", file, text=text)
+    _as_server(file, "dd", f"of={file}", "oflag=nonblock", text=text)
 
 
-def _as_server(program: str, *arguments: str | Path, text: str = "") -> str:
-    """Return what a program prints that has the rights of the server. Raises StoreError."""
-    ran: subprocess.CompletedProcess[bytes] = subprocess.run(
-        [program, *arguments], input=text.encode(), capture_output=True, cwd="/", umask=0o077,
-        check=False, **_as_somebody(),
-    )  # fmt: skip
+def _need_no_pipe(file: Path) -> None:
+    """Raise StoreError for what the server's user has put in place of a file to have its reader
+    wait."""
+    try:
+        need_regular(file)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(error.strerror or str(error), file=file) from None
+
+
+def _as_server(file: Path, *command: str | Path, text: str = "") -> str:
+    """Return what a program prints that has the rights of the server. Raises StoreError, which
+    names the file that it reads or writes."""
+    ran = _ran(command, text)
     if ran.returncode != 0:
-        reason = ran.stderr.decode(errors="replace").strip().rpartition(": ")[2]
-        raise StoreError(reason or f"{program} failed", file=Path(arguments[-1]))
+        reason = ran.stderr.decode(errors="replace").strip().splitlines()[:1]
+        raise StoreError("".join(reason).rpartition(": ")[2] or f"{command[0]} failed", file=file)
     return ran.stdout.decode(errors="replace")
 
 
 def _run(place: StoreDirectory, name: str, *arguments: str | Path) -> None:
-    ran = subprocess.run(
-        [program(name), *map(str, arguments)], stdin=subprocess.DEVNULL, text=True, cwd="/",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **_as_somebody(),
-    )  # fmt: skip
+    ran = _ran([program(name), *map(str, arguments)])
     if ran.returncode != 0:
-        said, fix = _last_words(place, ran.stdout)
+        said, fix = _last_words(place, (ran.stdout + ran.stderr).decode(errors="replace"))
         raise StoreError(f"{name} failed: {said}", fix, file=place.directory)
+
+
+def _ran(command: Sequence[str | Path], text: str = "") -> subprocess.CompletedProcess[bytes]:
+    """Run a program with the rights of the server, for a limited time."""
+    try:
+        return subprocess.run(
+            command, input=text.encode(), capture_output=True, cwd="/", umask=0o077, check=False,
+            timeout=_LONGEST_S, **_as_somebody(),
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise StoreError(f"did not end within {_LONGEST_S} s", key=str(command[0])) from None
 
 
 def _last_words(place: StoreDirectory, said: str) -> tuple[str, str]:
     try:
-        log = _read(place.log).strip().splitlines()
-    except StoreError:
+        skip = max(place.log.stat().st_size - _LAST_BYTES, 0)
+        log = _read(place.log, skip).strip().splitlines()
+    except (OSError, StoreError):
         log = []
     serious = [line for line in log[-20:] if "FATAL" in line or "ERROR" in line]
     lines = [line for line in said.strip().splitlines() if line]

@@ -3,13 +3,17 @@
 
 They are made by the superuser, whose password stays with who runs `ddu store up`. A worker of a
 campaign, or a dashboard, gets the password of a role that cannot read files or run programs.
+
+The superuser also connects to the publisher's database, where the publisher may plant views and
+functions. There it reads the catalogue only, whose names `connected` finds first, and changes
+privileges: neither runs a function of the publisher.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from psycopg import connect, sql
+from psycopg import sql
 
 from ddu.errors import StoreError
 from ddu.store.connect import Connection, connected
@@ -32,7 +36,7 @@ def provide_owner(place: StoreDirectory) -> None:
         exists = known.fetchone() is not None
     if not exists:
         # Not within a transaction (PostgreSQL, CREATE DATABASE).
-        with connect(place.url(ADMIN, "postgres"), autocommit=True) as connection:
+        with connected(place.url(ADMIN, "postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {DATABASE} OWNER {OWNER}")
     with connected(place.url(ADMIN)) as connection:
         connection.execute(f"ALTER DATABASE {DATABASE} OWNER TO {OWNER}")
@@ -57,6 +61,7 @@ def provide_reader(place: StoreDirectory) -> None:
         _provide(connection, READER, limits, place.password("reader"))
         for statement in (
             "ALTER ROLE {} RESET ALL",
+            f"ALTER ROLE {{}} IN DATABASE {DATABASE} RESET ALL",
             "ALTER ROLE {} SET default_transaction_read_only = on",
             "ALTER ROLE {} SET statement_timeout = '10s'",
             "ALTER ROLE {} SET idle_in_transaction_session_timeout = '60s'",

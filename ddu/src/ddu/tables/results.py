@@ -17,13 +17,19 @@ from typing import TYPE_CHECKING, Any
 from ddu.console.input_file import read_json
 from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput
-from ddu.run.integrity import KEY, damages, files_of, is_intact
-from ddu.run.manifest import read_manifest
+from ddu.run.integrity import KEY, RAW_KEY, damages, digest_of_raw, files_of, need_intact
+from ddu.run.manifest import read_content, read_manifest
+from ddu.run.version import need_known
 
 if TYPE_CHECKING:  # `ccu campaign` starts without it
     import pandas as pd
 
 SUMMARY = "summary.json"
+SCHEMA_VERSION = 1
+"""The newest version of summary.json and of the tables that this version understands."""
+
+
+OF_ANOTHER_RUN = "is of another run"
 
 
 class TableMissing(KeyError):  # noqa: N818
@@ -40,7 +46,7 @@ def is_whole(run: Path) -> bool:
     if not is_analysed(run):
         return False
     try:
-        files = files_of(_record(run))
+        files = files_of(summary_record(run))
     except UnreadableInput:
         return False
     return files is not None and not any(damages(run, files.values()))
@@ -48,7 +54,7 @@ def is_whole(run: Path) -> bool:
 
 def read_summary(run: Path) -> dict[str, Any]:
     """Return summary.json. Raises UnreadableInput if it is damaged."""
-    content = _record(run)
+    content = summary_record(run)
     content.pop(KEY, None)
     return content
 
@@ -63,7 +69,7 @@ def read_table(run: Path, table: str, columns: Sequence[str] | None = None) -> p
     import pyarrow.parquet as pq
 
     name = f"tables/{table}.parquet"
-    files = files_of(_record(run)) if is_analysed(run) else None
+    files = files_of(summary_record(run)) if is_analysed(run) else None
     try:
         content = (run / name).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -97,7 +103,11 @@ def how_to_repair(run: Path) -> str:
     return f"run `ddu analyze {run}`"
 
 
-def _record(run: Path) -> dict[str, Any]:
+def summary_record(run: Path) -> dict[str, Any]:
+    """Return summary.json with the digests of the other results.
+
+    Raises UnreadableInput if it is damaged, of a newer version, or of another run.
+    """
     file = run / SUMMARY
     try:
         content = read_json(file)
@@ -105,9 +115,19 @@ def _record(run: Path) -> dict[str, Any]:
         raise UnreadableInput(file, str(error), how_to_repair(run)) from None
     if not isinstance(content, dict) or "verdict" not in content:
         raise UnreadableInput(file, "not what `ddu analyze` writes", how_to_repair(run))
-    if is_intact(content) is False:
-        raise UnreadableInput(file, "was changed after it was written", how_to_repair(run))
+    need_known(file, content.get("schema_version"), SCHEMA_VERSION)
+    need_intact(file, content, how_to_repair(run))
+    raw = raw_of(content)
+    if raw is not None and raw != digest_of_raw(read_content(run)):
+        raise UnreadableInput(file, OF_ANOTHER_RUN, how_to_repair(run))
     return content
+
+
+def raw_of(summary: Mapping[str, Any]) -> str | None:
+    """Return the digest of the raw data of the run whose results these are; None if they are older
+    than it, or the run is."""
+    integrity = summary.get(KEY)
+    return integrity.get(RAW_KEY) if isinstance(integrity, dict) else None
 
 
 def _unlike(content: bytes, described: Mapping[str, Any] | None) -> str | None:

@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from ddu.errors import unwritable
 from ddu.run.durable import locked, rename_durably, sync, sync_tree, temporary_folder
-from ddu.run.integrity import described, regular_files, sealed
+from ddu.run.integrity import KEY, RAW_KEY, described, regular_files, sealed
 from ddu.run.manifest import write_json
 from ddu.schema.columns import Column
 from ddu.tables.columns import column
@@ -48,10 +48,11 @@ def results_of(run: Path) -> Iterator[Path]:
         raise unwritable(run, "results cannot be written here", error) from error
 
 
-def write_summary(results: Path, summary: dict[str, Any]) -> None:
-    """Write summary.json, with the digests of all other results, which must be there."""
+def write_summary(results: Path, summary: dict[str, Any], raw_sha256: str | None = None) -> None:
+    """Write summary.json, with the digests of all other results, which must be there, and of the
+    list of raw data that they were made of."""
     files = described(results, regular_files(results))
-    write_json(results / SUMMARY, sealed(summary, files))
+    write_json(results / SUMMARY, sealed(summary | {KEY: {RAW_KEY: raw_sha256}}, files))
 
 
 def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:

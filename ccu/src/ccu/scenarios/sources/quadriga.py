@@ -17,6 +17,7 @@ import numpy as np
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
 from ccu.scenarios.sources.impulse_response import sampled
+from ccu.scenarios.sources.unpacked import need_small_variables
 from ddu.console.problems import refusal
 
 _FIX = "write it by coeff = h.coeff; delay = h.delay; save('cir.mat', 'coeff', 'delay', '-v7')"
@@ -41,6 +42,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
 def _arrays(file: Path) -> tuple[np.ndarray, np.ndarray]:
     from scipy.io import loadmat
 
+    need_small_variables(file)
     try:
         content: dict[str, Any] = loadmat(file)
     except NotImplementedError:

@@ -18,6 +18,7 @@ import numpy as np
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
 from ccu.scenarios.sources.impulse_response import sampled
+from ccu.scenarios.sources.unpacked import need_small_arrays
 from ddu.console.problems import refusal
 
 _FIX = 'write it by numpy.savez("cir.npz", a=a, tau=tau), of a, tau = paths.cir(out_type="numpy")'
@@ -48,9 +49,11 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
 
 def _arrays(file: Path) -> tuple[np.ndarray, np.ndarray]:
     try:
+        need_small_arrays(file, "a", "tau")
         with np.load(file, allow_pickle=False) as content:
             return np.asarray(content["a"], complex), np.asarray(content["tau"], float)
     except KeyError as error:
         raise refusal(f"there is no array {error}", _FIX, file=file) from None
-    except (ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+    # MemoryError: an array that claims to be far larger than what the file has of it.
+    except (ValueError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise refusal(f"is not a file of numpy's arrays ({error})", _FIX, file=file) from None

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The publisher, who owns the database, plants there what the superuser would run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ddu.store.backup import backup, restore
+from ddu.store.connect import connected
+from ddu.store.directory import ADMIN, OWNER, READER, StoreDirectory
+from ddu.store.service import up
+from testsupport.store_server import fresh_store, reader_url
+
+_SEIZING = """
+CREATE SCHEMA evil;
+CREATE FUNCTION evil.seize() RETURNS boolean LANGUAGE plpgsql AS $f$
+BEGIN
+    IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN
+        ALTER ROLE ddu SUPERUSER;
+    END IF;
+    RETURN true;
+END $f$;
+CREATE VIEW evil.pg_roles AS SELECT * FROM pg_catalog.pg_roles WHERE evil.seize();
+CREATE VIEW evil.pg_proc AS SELECT * FROM pg_catalog.pg_proc WHERE evil.seize();
+CREATE VIEW evil.pg_database AS SELECT * FROM pg_catalog.pg_database WHERE evil.seize();
+CREATE VIEW evil.pg_tables AS SELECT * FROM pg_catalog.pg_tables WHERE evil.seize();
+GRANT USAGE ON SCHEMA evil TO PUBLIC;
+GRANT SELECT ON ALL TABLES IN SCHEMA evil TO PUBLIC;
+ALTER DATABASE testbed SET search_path = evil, pg_catalog;
+"""
+"""Views in place of the catalogue, found first, whose function acts for whoever reads them."""
+
+
+@pytest.fixture
+def store() -> Iterator[StoreDirectory]:
+    with fresh_store() as place:
+        yield place
+
+
+def superusers(place: StoreDirectory) -> list[str]:
+    with psycopg.connect(place.url(ADMIN, "postgres")) as connection:
+        names = connection.execute("SELECT rolname FROM pg_roles WHERE rolsuper")
+        return [name for (name,) in names]
+
+
+def test_views_in_place_of_the_catalogue(store: StoreDirectory) -> None:
+    with psycopg.connect(store.url()) as publisher:
+        publisher.execute(_SEIZING.encode())
+    up(store, store.address())
+    assert superusers(store) == [ADMIN]
+
+
+def test_the_same_out_of_a_backup_of_another(store: StoreDirectory, tmp_path: Path) -> None:
+    """A constraint of the backup plants them while its rows are restored."""
+    with psycopg.connect(store.url()) as publisher:
+        publisher.execute(
+            "CREATE FUNCTION testbed.plant() RETURNS boolean LANGUAGE sql AS 'SELECT true'"
+        )
+        publisher.execute("CREATE TABLE testbed.bait (x integer CHECK (testbed.plant()))")
+        publisher.execute("INSERT INTO testbed.bait VALUES (1)")
+        planting = f"BEGIN\n{_SEIZING}\nRETURN true;\nEND"
+        publisher.execute(
+            "CREATE OR REPLACE FUNCTION testbed.plant() RETURNS boolean LANGUAGE plpgsql "
+            f"AS $plant$ {planting} $plant$".encode()
+        )
+    backup(store, tmp_path / "foreign.dump")
+    restore(store, tmp_path / "foreign.dump", replace=True)
+    with psycopg.connect(store.url()) as publisher:
+        (path,) = publisher.execute("SHOW search_path").fetchone() or ()
+    assert path == "evil, pg_catalog"
+    assert superusers(store) == [ADMIN]
+    up(store, store.address())
+    assert superusers(store) == [ADMIN]
+
+
+@pytest.mark.parametrize("role", [OWNER, READER, ADMIN])
+def test_no_session_of_ours_looks_elsewhere_for_names(store: StoreDirectory, role: str) -> None:
+    """Nor in temporary objects first, of the session itself."""
+    with psycopg.connect(store.url()) as publisher:
+        publisher.execute("ALTER DATABASE testbed SET search_path = evil")
+        publisher.execute("ALTER ROLE ddu SET search_path = evil")
+    with connected(store.url(role)) as connection:
+        assert connection.execute("SHOW search_path").fetchone() == ("pg_catalog,pg_temp",)
+
+
+def test_up_restores_what_the_reader_changed_in_this_database_only(store: StoreDirectory) -> None:
+    """Such a setting is another than that of the role, and comes before it."""
+    with psycopg.connect(reader_url(store), autocommit=True) as reader:
+        reader.execute("SET default_transaction_read_only = off")
+        reader.execute("ALTER ROLE ddu_reader IN DATABASE testbed SET statement_timeout = 0")
+    up(store, store.address())
+    with psycopg.connect(reader_url(store)) as reader:
+        assert reader.execute("SHOW statement_timeout").fetchone() == ("10s",)
