@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from ddu.store import private
 from ddu.store.backup import backup, restore
 from ddu.store.connect import connected
 from ddu.store.directory import ADMIN, OWNER, READER, StoreDirectory
 from ddu.store.service import up
 from testsupport.store_server import fresh_store, reader_url
 
+PROGRAM = private.program
 _SEIZING = """
 CREATE SCHEMA evil;
 CREATE FUNCTION evil.seize() RETURNS boolean LANGUAGE plpgsql AS $f$
@@ -75,6 +78,32 @@ def test_the_same_out_of_a_backup_of_another(store: StoreDirectory, tmp_path: Pa
     assert superusers(store) == [ADMIN]
     up(store, store.address())
     assert superusers(store) == [ADMIN]
+
+
+def test_root_reads_no_backup_of_others_as_root(
+    store: StoreDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of pg_restore, which reads what they wrote, is then one of the server's user."""
+    if os.geteuid() != 0:
+        pytest.skip("without root it is this user")
+    seen = store.data.parent / "seen"
+    seen.mkdir(mode=0o777)
+    seen.chmod(0o777)
+
+    def noting(name: str) -> Path:
+        program = store.data.parent / name
+        real = PROGRAM(name)
+        program.write_text(f'#!/bin/sh\nid -un >"{seen}/{name}"\nexec "{real}" "$@"\n')
+        program.chmod(0o755)
+        return program
+
+    monkeypatch.setattr(private, "program", noting)
+    monkeypatch.chdir(tmp_path)
+    backup(store, tmp_path / "store.dump")
+    restore(store, tmp_path / "store.dump", replace=True)
+    for name in ("pg_dump", "pg_restore"):
+        assert (seen / name).read_text().strip() in private.UNPRIVILEGED
+    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("role", [OWNER, READER, ADMIN])

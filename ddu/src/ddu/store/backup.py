@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ddu.console.machine_errors import FIXES
 from ddu.errors import StoreError, StoreRefused
@@ -71,10 +71,11 @@ def _run(
     stdin: IO[bytes] | int = subprocess.DEVNULL,
     stdout: IO[bytes] | int = subprocess.DEVNULL,
 ) -> None:
-    """Run one of PostgreSQL's programs, beside the server, so that their versions agree."""
+    """Run one of PostgreSQL's programs, beside the server, so that their versions agree, and with
+    the rights of the server's user: it reads what others may have written."""
     address = place.address()
     reach = [f"--username={OWNER}", *([] if "--dbname" in str(arguments) else [DATABASE])]
-    environment = dict(os.environ)
+    environment, rights = dict(os.environ), dict[str, Any]()
     if address.kind == "docker":
         command = docker.inside(program, *arguments, *reach)
         environment = docker.environment(place, address)
@@ -82,9 +83,12 @@ def _run(
         where = [f"--host={address.host}", f"--port={address.port}", "--no-password"]
         command = [str(private.program(program)), *arguments, *where, *reach]
         environment["PGPASSWORD"] = place.password("owner")
+        environment.pop("HOME", None)  # Root's, which that user may not enter.
+        rights = {"cwd": "/", **private.rights()}
     ran = subprocess.run(
-        command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=environment, check=False
-    )
+        command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=environment, check=False,
+        **rights,
+    )  # fmt: skip
     if ran.returncode != 0:
         lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
         why = next((line for line in lines if "error:" in line), lines[0] if lines else "failed")

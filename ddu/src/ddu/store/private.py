@@ -161,7 +161,9 @@ def _somebody() -> pwd.struct_passwd | None:
     raise StoreRefused(f"no user {' or '.join(UNPRIVILEGED)}, and PostgreSQL does not run as root")
 
 
-def _as_somebody() -> dict[str, Any]:
+def rights() -> dict[str, Any]:
+    """Return what gives a program (subprocess.run) the rights of the server's user, if this is
+    root."""
     owner = _somebody()
     if not owner:
         return {}
@@ -215,7 +217,7 @@ def _ran(command: Sequence[str | Path], text: str = "") -> subprocess.CompletedP
     try:
         return subprocess.run(
             command, input=text.encode(), capture_output=True, cwd="/", umask=0o077, check=False,
-            timeout=_LONGEST_S, **_as_somebody(),
+            timeout=_LONGEST_S, **rights(),
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise StoreError(f"did not end within {_LONGEST_S} s", key=str(command[0])) from None
