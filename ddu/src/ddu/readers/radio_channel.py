@@ -37,6 +37,9 @@ def read_radio_channel(file: Path) -> LogTable:
         delay, *parts = (f"{name}_{path}" for name in ("delay_ns", "re", "im"))
         if missing := [name for name in parts if name not in samples]:
             raise UnreadableInput(file, f"{delay} without {', '.join(missing)}", line=1)
+        for name in parts:
+            if not pd.api.types.is_numeric_dtype(samples[name]):
+                raise UnreadableInput(file, f"{name} is not a column of numbers")
         table[f"channel_delay_{path}_ns"] = samples[delay]
         table[f"channel_re_{path}"], table[f"channel_im_{path}"] = (samples[name] for name in parts)
         table[f"channel_path_{path}_db"] = _power_db(*(samples[name] for name in parts))
