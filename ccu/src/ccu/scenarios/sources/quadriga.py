@@ -9,11 +9,13 @@ or as one structure. The first antennas are taken.
 
 from __future__ import annotations
 
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ccu.host.child import Child
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
 from ccu.scenarios.sources.impulse_response import sampled
@@ -39,19 +41,45 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
 
 
 def _arrays(file: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return coeff and delay. A process of its own reads them: a damaged file can end scipy's
+    reader by a segmentation fault. Raises RefusedError."""
+    child = Child(_send_arrays)
+    rule: str | None
+    try:
+        child.connection.send(file)
+        rule, arrays = child.connection.recv()
+    except (EOFError, OSError):
+        rule, arrays = f"is not a MAT file (its reader ended with code {child.end()})", ()
+    child.end()
+    if rule is not None:
+        raise refusal(rule, _FIX, file=file)
+    coefficients, delays_s = arrays
+    return coefficients, delays_s
+
+
+def _send_arrays(connection: Connection) -> None:
+    """Answer a file with the rule that it breaks, or None, and its arrays."""
     from scipy.io import loadmat
 
+    file: Path = connection.recv()
     try:
         content: dict[str, Any] = loadmat(file)
+        connection.send((None, _found(content)))
     except NotImplementedError:
-        raise refusal("is a MAT file of version 7.3", _FIX, file=file) from None
+        connection.send(("is a MAT file of version 7.3", ()))
+    except KeyError:
+        connection.send(("there are no coeff and delay in it", ()))
     except Exception as error:  # It raises what its parser met.
-        raise refusal(f"is not a MAT file ({error})", _FIX, file=file) from None
+        connection.send((f"is not a MAT file ({error})", ()))
+
+
+def _found(content: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return coeff and delay. Raises KeyError if they are not there."""
     for holder in (content, *filter(_is_structure, content.values())):
         if {"coeff", "delay"} <= _names(holder):
             coefficients, delays = (_value(holder, name) for name in ("coeff", "delay"))
             return np.asarray(coefficients, complex), np.asarray(delays, float)
-    raise refusal("there are no coeff and delay in it", _FIX, file=file)
+    raise KeyError
 
 
 def _is_structure(value: Any) -> bool:
