@@ -127,7 +127,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "delays": (delays, "delays.npy"),
     "macnr": (read_mac_nr, "mac.pcap"),
     "channel": (read_radio_channel, "channel.csv"),
-    "samples": (lambda file: read_samples(file, INTERVAL), "mac.csv"),
+    "samples": (lambda file: read_samples(file, INTERVAL, numeric=True), "mac.csv"),
     "events": (lambda file: read_radio_events(file.parent), "radio-events.jsonl"),
     "flows": (flows_of_nr_link, "flows.json"),
     "bugreport": (phone_and_events, "bugreport.txt"),
@@ -140,8 +140,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 def seeds(name: str) -> list[bytes]:
     shared = {"capture": _OF_RUST / "capture", "sockets": _OF_RUST / "sockets"}.get(name)
-    of = {"growing": "samples"}.get(name, name)
-    files = shared.iterdir() if shared else SEEDS.glob(f"{of}-*")
+    files = shared.iterdir() if shared else SEEDS.glob(f"{name}-*")
     return [file.read_bytes() for file in sorted(files)]
 
 

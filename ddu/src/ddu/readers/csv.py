@@ -33,8 +33,11 @@ def parsed_csv(content: bytes, **options: Any) -> pd.DataFrame:
     return table
 
 
-def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.DataFrame:
-    """Read the rows of a file in order of time; an empty field is null.
+def read_samples(
+    file: Path, required: tuple[str, ...] = ("utc_ns",), *, numeric: bool = False
+) -> pd.DataFrame:
+    """Read the rows of a file in order of time; an empty field is null. With `numeric` every
+    column has to be one of numbers.
 
     A last line that the file's end cuts off is left out; `DataFrame.attrs["truncated_at"]` is then
     the byte where it begins, else None. Raises UnreadableInput, naming file and place.
@@ -49,6 +52,9 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
     if missing:
         raise UnreadableInput(file, f"no column {', '.join(missing)}", line=1)
     table = pd.DataFrame({name: _numbers(column) for name, column in table.items()})
+    words = [name for name, of in table.items() if not pd.api.types.is_numeric_dtype(of)]
+    if numeric and words:
+        raise UnreadableInput(file, f"not valid numbers in column {words[0]}")
     try:
         table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
     except (ValueError, TypeError, OverflowError) as error:

@@ -29,7 +29,7 @@ def read_radio_channel(file: Path) -> LogTable:
 
     Raises UnreadableInput when the file cannot be read or is not this table.
     """
-    samples = read_samples(file, _HEADER)
+    samples = read_samples(file, _HEADER, numeric=True)
     paths = [match[1] for name in samples if (match := _PATH.fullmatch(str(name)))]
     uplink = {name: f"channel_{name}" for name in _UPLINK if name in samples}
     table = samples[["utc_ns", "ue", *_LEVELS, *uplink]].rename(columns=_LEVELS | uplink)
@@ -37,9 +37,6 @@ def read_radio_channel(file: Path) -> LogTable:
         delay, *parts = (f"{name}_{path}" for name in ("delay_ns", "re", "im"))
         if missing := [name for name in parts if name not in samples]:
             raise UnreadableInput(file, f"{delay} without {', '.join(missing)}", line=1)
-        for name in parts:
-            if not pd.api.types.is_numeric_dtype(samples[name]):
-                raise UnreadableInput(file, f"{name} is not a column of numbers")
         table[f"channel_delay_{path}_ns"] = samples[delay]
         table[f"channel_re_{path}"], table[f"channel_im_{path}"] = (samples[name] for name in parts)
         table[f"channel_path_{path}_db"] = _power_db(*(samples[name] for name in parts))
