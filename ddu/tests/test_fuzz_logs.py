@@ -95,6 +95,10 @@ def capture(file: Path) -> Any:
     return []
 
 
+def reference(file: Path) -> Any:
+    return read_packets(file, reader="dpkt").packets
+
+
 def archive(file: Path) -> Any:
     """Compress the changed archive: of a changed compressed one the checksum alone is wrong."""
     packed = file.with_suffix(".tar.gz")
@@ -132,15 +136,17 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "flows": (flows_of_nr_link, "flows.json"),
     "bugreport": (phone_and_events, "bugreport.txt"),
     "capture": (capture, "sender.pcap"),
+    "reference": (reference, "sender.pcap"),
     "archive": (archive, "sender.tar"),
+    "table": (lambda _: [], "aligned.parquet"),
     "growing": (lambda file: rows_of(CsvTail(file)), "link.csv"),
     "sockets": (lambda file: rows_of(SocketTail(file)), "sockets.pcap"),
 }
 
 
 def seeds(name: str) -> list[bytes]:
-    shared = {"capture": _OF_RUST / "capture", "sockets": _OF_RUST / "sockets"}.get(name)
-    files = shared.iterdir() if shared else SEEDS.glob(f"{name}-*")
+    shared = {"capture": "capture/*", "reference": "capture/*.pcap*", "sockets": "sockets/*"}
+    files = _OF_RUST.glob(shared[name]) if name in shared else SEEDS.glob(f"{name}-*")
     return [file.read_bytes() for file in sorted(files)]
 
 
