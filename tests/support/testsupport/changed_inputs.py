@@ -15,7 +15,7 @@ from ddu.console.problems import RefusedError
 
 _Read = TypeVar("_Read")
 
-EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "30"))
 _SPLICES = (
     b"-1.-5", b"nan", b"99999999999999999999999", b"\n", b";", b":", b"/", b"-", b"\x1b[32m",
     b"### 1795282797.5\n", b"Frame.Slot 1023.19\n", b"1e999", b"0",
