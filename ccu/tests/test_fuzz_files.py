@@ -26,6 +26,7 @@ from ccu.congestion import parameters
 from ccu.congestion.policy import program
 from ccu.host import child
 from ccu.recipes import recipe
+from ccu.recipes.collect import recipe_of
 from ccu.scenarios import radios, sets
 from ccu.scenarios.sources import FORMATS, ImportOptions
 from ccu.scenarios.sources import quadriga as source
@@ -40,6 +41,7 @@ from ddu.installation import CHECKOUT
 from ddu.reproductions.claims import read_papers
 from ddu.reproductions.records import read_record
 from ddu.run.manifest import read_manifest
+from ddu.serve.index import index_page
 from testsupport.changed_inputs import EXAMPLES, changed, result_of
 
 assert CHECKOUT is not None
@@ -47,6 +49,7 @@ SEEDS = Path(__file__).parent / "seeds"
 CRASHED = SEEDS / "crashed"
 _OURS = {
     "run": "tests/golden_runs/*/run.json",
+    "served": "tests/golden_runs/*/*.json",
     "record": "ddu/tests/data/upgrade/campaign-*.json",
     "campaign": "campaigns/*.yaml",
     "mapping": "campaigns/*.yaml",
@@ -102,6 +105,27 @@ def record_and_runs(file: Path) -> None:
     read_record(file.parent)
 
 
+def served(file: Path) -> None:
+    """The same file as all that the page of `ddu serve` reads."""
+    for name in ("run/run.json", "run/summary.json", "a/campaign.json"):
+        (file.parent / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(file, file.parent / name)
+    index_page(file.parent)
+
+
+def comparison(file: Path) -> None:
+    folder = file.parent / "comparison"
+    folder.mkdir(exist_ok=True)
+    shutil.copyfile(file, folder / file.name)
+    figure = folder / "a.svg"
+    figure.touch()
+    try:
+        recipe_of(figure)
+    except RefusedError as error:
+        if "not a run directory" not in str(error):
+            raise  # It names runs that are not there.
+
+
 def policy(file: Path) -> None:
 
     program.knows_the_link(file)
@@ -131,6 +155,8 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "preset": (lambda file: radios.read(KEY, str(file)), "radio.yaml"),
     "index": (lambda file: sets.index(file.parent), sets.INDEX),
     "claims": (lambda file: read_papers(file.parent), "paper.yaml"),
+    "served": (served, "summary.json"),
+    "comparison": (comparison, "comparison.json"),
     "published": (record_and_runs, "record.json"),
     "recipe": (unpacked_recipe, "figure.recipe"),
     "policy": (policy, "policy.py"),
