@@ -35,13 +35,14 @@ from ccu.scenarios.write import write_csv
 from ccu.spec.radio import KEY
 from ccu.spec.resolve import resolve
 from ccu.spec.yaml_places import read_mapping
-from ddu.campaign.load import read_definition
+from ddu.campaign.load import load_campaign, read_definition
 from ddu.console.problems import RefusedError
 from ddu.installation import CHECKOUT
 from ddu.reproductions.claims import read_papers
 from ddu.reproductions.records import read_record
 from ddu.run.manifest import read_manifest
 from ddu.serve.index import index_page
+from ddu.tables.results import TableMissing, is_whole, read_summary, read_table
 from testsupport.changed_inputs import EXAMPLES, changed, result_of
 
 assert CHECKOUT is not None
@@ -49,6 +50,8 @@ SEEDS = Path(__file__).parent / "seeds"
 CRASHED = SEEDS / "crashed"
 _OURS = {
     "run": "tests/golden_runs/*/run.json",
+    "attempt": "tests/golden_runs/*/run.json",
+    "summary": "tests/golden_runs/*/summary.json",
     "served": "tests/golden_runs/*/*.json",
     "record": "ddu/tests/data/upgrade/campaign-*.json",
     "campaign": "campaigns/*.yaml",
@@ -105,6 +108,35 @@ def record_and_runs(file: Path) -> None:
     read_record(file.parent)
 
 
+def campaign_with(file: Path, place: str) -> None:
+    """Read a campaign with one cell and one attempt, of which one is the file."""
+    root = file.parent / "campaign"
+    (root / "runs" / "cell" / "run").mkdir(parents=True, exist_ok=True)
+    for name, content in (
+        ("campaign.json", seeds("record")[0]),
+        ("runs/cell/cell.json", seeds("cell")[0]),
+        ("runs/cell/run/run.json", seeds("attempt")[0]),
+        (place, file.read_bytes()),
+    ):
+        (root / name).write_bytes(content)
+    assert load_campaign(root).cells
+
+
+def cell(file: Path) -> None:
+    campaign_with(file, "runs/cell/cell.json")
+
+
+def attempt(file: Path) -> None:
+    campaign_with(file, "runs/cell/run/run.json")
+
+
+def results(file: Path) -> None:
+    is_whole(file.parent)
+    read_summary(file.parent)
+    with suppress(TableMissing):
+        read_table(file.parent, "aligned")
+
+
 def served(file: Path) -> None:
     """The same file as all that the page of `ddu serve` reads."""
     for name in ("run/run.json", "run/summary.json", "a/campaign.json"):
@@ -155,6 +187,9 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "preset": (lambda file: radios.read(KEY, str(file)), "radio.yaml"),
     "index": (lambda file: sets.index(file.parent), sets.INDEX),
     "claims": (lambda file: read_papers(file.parent), "paper.yaml"),
+    "cell": (cell, "changed.json"),
+    "attempt": (attempt, "changed.json"),
+    "summary": (results, "summary.json"),
     "served": (served, "summary.json"),
     "comparison": (comparison, "comparison.json"),
     "published": (record_and_runs, "record.json"),
