@@ -57,7 +57,7 @@ faults: build ## fail each call of the commands once, and kill them at it (conti
 fuzz: ## fuzz every reader of files (FUZZ_SECONDS=300 for each)
 	setup/system-packages test
 	.ci/fuzz $(FUZZ_SECONDS)
-	DDU_FUZZ_EXAMPLES=20000 $(BIN)/pytest -q -p no:cacheprovider ddu/tests/test_fuzz_logs.py ccu/tests/test_fuzz_files.py
+	DDU_FUZZ_EXAMPLES=20000 $(BIN)/pytest -q -p no:cacheprovider -p testsupport.reached ddu/tests/test_fuzz_logs.py ccu/tests/test_fuzz_files.py
 
 audit: ## look for known advisories against the locked packages
 	.ci/audit

@@ -134,6 +134,14 @@ def change(run: Path) -> None:
     (run / "run.json").write_text(json.dumps(content))
 
 
+def test_a_newer_run_beside_others_keeps_none_of_them_from_being_shared(tmp_path: Path) -> None:
+    before, after = campaign(tmp_path, "before"), campaign(tmp_path, "after")
+    first, second, *_ = cells(before.campaign)
+    finished(before, first, schema_version=2)
+    finished(before, second)
+    assert len(shared(after)[0]) == 1
+
+
 def test_the_files_of_a_shared_run_are_on_disk_before_its_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

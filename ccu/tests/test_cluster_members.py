@@ -56,7 +56,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     command: list[str] = []
 
     def execute(_path: str, words: list[str]) -> None:
-        before = interpreter.of_code(members._DASK)
+        before = interpreter.of_package(members.PROGRAM)
         assert words[: len(before)] == before
         command.extend(words[len(before) :])
 
@@ -141,7 +141,7 @@ def test_a_worker_of_root_listens_where_the_scheduler_is_reached(
     tls: Path, started: list[str]
 ) -> None:
     worker("tls://127.0.0.1:8786", testbeds=1, cores=0, tls=tls)
-    assert started[:3] == ["dask", "worker", "tls://127.0.0.1:8786"]
+    assert started[:2] == ["worker", "tls://127.0.0.1:8786"]
     assert value(started, "--host") == "127.0.0.1"
     assert value(started, "--dashboard-address") == "127.0.0.1:0"
     assert value(started, "--tls-ca-file") == str(tls / "ca.pem")
@@ -167,7 +167,7 @@ def test_a_worker_of_another_cluster_is_told_so(
     shutil.copy(tmp_path / "another" / "ca.pem", mixed.authority)
     assert "is not a member" in refused(worker, serving(mixed), testbeds=0, cores=1, tls=tls)
     worker(serving(Certificates(tls)), testbeds=0, cores=1, tls=tls)
-    assert started[:2] == ["dask", "worker"]
+    assert started[0] == "worker"
 
 
 @pytest.mark.usefixtures("as_user")
@@ -272,7 +272,7 @@ def test_a_worker_imports_nothing_from_the_current_folder(tmp_path: Path) -> Non
 
         scheduler = start(str(BIN / "dask"), "scheduler", "--port", "0", *where)
         until(file.exists, scheduler)
-        words = ("dask", "worker", "--nworkers", "1", *where)
-        member = start(*interpreter.of_code(members._DASK), *words)
+        words = ("worker", "--nworkers", "1", *where)
+        member = start(*interpreter.of_package(members.PROGRAM), *words)
         until(lambda: mark.exists() or "Register worker" in log.read_text(), member)
     assert not mark.exists()

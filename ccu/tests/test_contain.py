@@ -249,6 +249,26 @@ def test_a_program_leaves_files_and_folders_only(tmp_path: Path) -> None:
     assert (tmp_path / "outside").read_text() == "of root"
 
 
+@needs_all
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, whom links lead elsewhere")
+def test_a_program_that_must_be_killed_leaves_no_link_either(tmp_path: Path) -> None:
+    """Its folder had stayed its own, as who waited for it killed what gives it back."""
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    (raw / "link").symlink_to(tmp_path)
+    program = (
+        "import signal; signal.signal(15, signal.SIG_IGN); print(1, flush=True); signal.pause()"
+    )
+    words = contained([sys.executable, "-c", program], Rights(writes=(str(raw),)))
+    ran = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert ran.stdout is not None
+    ran.stdout.readline()
+    ran.send_signal(signal.SIGTERM)
+    assert ran.wait(60) == -signal.SIGKILL
+    assert list(raw.iterdir()) == []
+    assert raw.stat().st_uid == 0
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files to others")
 def test_what_others_write_in_a_folder_that_is_given_stays_theirs(tmp_path: Path) -> None:
     (tmp_path / "oai").mkdir()

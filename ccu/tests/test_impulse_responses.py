@@ -166,7 +166,7 @@ def test_arrays_with_other_names_are_refused(tmp_path: Path) -> None:
 def test_arrays_that_unpack_to_too_much_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    """A file of 10 kB that would take a gigabyte of memory."""
+    """A file of 1 MB could take a gigabyte of memory."""
     monkeypatch.setattr(csv_table, "LARGEST_BYTES", 3 << 20)
     nothing = np.zeros((1, 1, 1, 1, 1, 1 << 18), complex)
     file = tmp_path / ("cir.npz" if form == "sionna" else "cir.mat")
@@ -179,6 +179,34 @@ def test_arrays_that_unpack_to_too_much_are_refused(
     assert file.stat().st_size < 10_000
     with pytest.raises(RefusedError, match=rf"{file.name}: unpacks to more than 3145728 bytes"):
         imported("quadriga" if form == "structure" else form, file)
+
+
+def test_an_array_under_another_name_of_numpys_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of `a` and `a.npy` numpy takes `a`."""
+    monkeypatch.setattr(csv_table, "LARGEST_BYTES", 3 << 20)
+    np.savez(tmp_path / "cir.npz", tau=TAU)
+    with zipfile.ZipFile(tmp_path / "cir.npz", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", bytes(4 << 20))
+    with pytest.raises(RefusedError, match="unpacks to more than 3145728 bytes"):
+        imported("sionna", tmp_path / "cir.npz")
+
+
+@pytest.mark.parametrize("form", ["sionna", "quadriga"])
+def test_small_numbers_that_become_large_ones_are_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """A byte in the file takes 16 of memory."""
+    monkeypatch.setattr(csv_table, "LARGEST_BYTES", 3 << 20)
+    nothing, file = np.zeros((1, 1, 1, 1, 1, 1 << 18), np.int8), tmp_path / "cir"
+    if form == "sionna":
+        file = tmp_path / "cir.npz"
+        np.savez(file, a=nothing, tau=TAU)
+    else:
+        savemat(file, {"coeff": nothing[0, 0], "delay": TAU}, appendmat=False)
+    with pytest.raises(RefusedError, match="unpacks to more than 3145728 bytes"):
+        imported(form, file)
 
 
 @pytest.mark.parametrize("shape", [(1 << 45,), (1 << 45, 2), (1 << 62, 1 << 62), (-1,)])

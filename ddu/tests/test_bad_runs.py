@@ -15,7 +15,7 @@ from ddu.cli.main import app
 from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, FutureSchema, NotARun, UnreadableInput
 from ddu.run.find import newest_run
-from testsupport.synthetic_run import SyntheticRun, steady
+from testsupport.synthetic_run import MS, T0, SyntheticRun, steady
 
 
 def test_a_cut_capture_degrades_and_is_named_with_its_offset(tmp_path: Path) -> None:
@@ -99,6 +99,21 @@ def test_words_among_the_samples_cost_only_their_columns(tmp_path: Path) -> None
     (run / "raw" / "mac.csv").write_text("utc_ns,duration_ns,ue\n1,abc,0\n")
     reasons = " ".join(analysis_of(run).summary["verdict_reasons"])
     assert "mac.csv: not valid numbers" in reasons
+
+
+def test_a_word_among_the_mac_s_numbers_costs_only_its_columns(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run", mac={"file": "raw/mac.csv", "source": "nr-link"})
+    rows = "1,1,0,15\n2,1,0,word\n"
+    (run / "raw" / "mac.csv").write_text(f"utc_ns,duration_ns,ue,mac_cqi\n{rows}")
+    reasons = " ".join(analysis_of(run).summary["verdict_reasons"])
+    assert "mac.csv: not valid numbers in column mac_cqi" in reasons
+
+
+def test_a_trace_with_words_for_its_threshold_has_none(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run", cc_traces=[{"cc": "cubic", "file": "raw/x.csv"}])
+    (run / "raw" / "x.csv").write_text(f"utc_ns,dtt_us\n{T0},40\n{T0 + MS},word\n")
+    (flow,) = analysis_of(run).summary["flows"]
+    assert flow["dtt_source"] == "1.5 times the least RTT"
 
 
 @pytest.mark.parametrize("text", ['{"verdict": ', "[]", "{}"])

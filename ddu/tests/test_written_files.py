@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pandas as pd
@@ -54,6 +59,52 @@ def test_two_that_write_a_file_do_not_mix(tmp_path: Path) -> None:
         second.write(b"second")
     assert file.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_many_that_write_a_file_at_once(tmp_path: Path) -> None:
+    """Reports of one campaign, by two commands: one had removed the other's unfinished file."""
+    file = tmp_path / "report.html"
+
+    def write(number: int) -> None:
+        for _ in range(50):
+            durable.replace_text(file, str(number) * 1000)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert len(file.read_text()) == 1000
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    left, other = (tmp_path / f".{name}-0123abcd" for name in ("a.dump", "b.dump"))
+    for one in (left, other):
+        one.write_text("half")
+        os.utime(one, (0, 0))
+    with durable.replacing(tmp_path / "a.dump"):
+        made = {one.name for one in tmp_path.glob(".a.dump-*")} - {left.name}
+        with durable.replacing(tmp_path / "a.dump"):
+            assert made <= {one.name for one in tmp_path.iterdir()}
+    assert {one.name for one in tmp_path.iterdir()} == {"a.dump", other.name}
+
+
+def test_a_device_is_written_as_it_is() -> None:
+    durable.replace_text(Path("/dev/null"), "text")
+    assert Path("/dev/null").is_char_device()
+    assert not list(Path("/dev").glob(".null-*"))
+
+
+@pytest.mark.parametrize(("number", "fails"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_a_file_system_that_syncs_no_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, fails: bool
+) -> None:
+    def fsync(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match="Input/output error") if fails else nullcontext():
+        durable.replace_text(tmp_path / "file", "text")
+    assert (tmp_path / "file").read_text() == "text"
 
 
 def test_a_comparison(tmp_path: Path) -> None:

@@ -20,16 +20,11 @@ from ddu.run.integrity import (
     digest_of_raw,
     files_of,
     is_intact,
+    raw_of,
     regular_files,
 )
 from ddu.run.manifest import Manifest, manifest_of, read_content
-from ddu.tables.results import (
-    OF_ANOTHER_RUN,
-    SCHEMA_VERSION,
-    SUMMARY,
-    how_to_repair,
-    raw_of,
-)
+from ddu.tables.results import OF_ANOTHER_RUN, SCHEMA_VERSION, SUMMARY, how_to_repair
 from ddu.tables.store import RESULTS
 
 Outcome = Literal["whole", "broken", "unknown", "unfinished"]
@@ -153,12 +148,13 @@ def _check_results(
 
 def _campaign(path: Path) -> Verified:
     """Check the records of a campaign, without its runs."""
+    problems, remarks = list[Problem](), list[str]()
     try:
         read_definition(path)
     except RefusedError as error:
-        return Verified(path, "broken", error.problems)
-    problems, remarks = list[Problem](), list[str]()
-    for file in (path / "campaign.json", *sorted(path.glob("runs/*/cell.json"))):
+        problems += error.problems
+    checked = [] if problems else [path / "campaign.json"]
+    for file in (*checked, *sorted(path.glob("runs/*/cell.json"))):
         try:
             intact = is_intact(read_json(file))
         except (OSError, ValueError, AttributeError) as error:

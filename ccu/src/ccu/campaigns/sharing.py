@@ -100,7 +100,10 @@ def _results(folder: Folder, sources: Mapping[str, Path]) -> Iterator[tuple[str,
             attempt = Attempt.read(file)
             if attempt is None or not attempt.counts:
                 continue
-            content = read_content(file.parent)
+            try:
+                content = read_content(file.parent)
+            except RefusedError:  # of a newer version
+                continue
             software = content.get("software", {})
             known = software.get("git_revision") and software.get("git_modified") is False
             # A campaign at work may have yet to drop what it does not keep.

@@ -10,7 +10,7 @@ import typer
 
 from ddu.console.ownership import give_to_sudo_user
 from ddu.errors import unwritable
-from ddu.run.durable import replacing
+from ddu.run.durable import replace_text
 
 app = typer.Typer(add_completion=False)
 
@@ -34,8 +34,7 @@ def recipe(
     made = recipe_of(figure)
     file = to or Path(f"{figure.name}.recipe")
     try:
-        with replacing(file) as writing:
-            writing.write(made.text().encode())
+        replace_text(file, made.text())
     except OSError as error:
         raise unwritable(file, "cannot be written", error) from None
     give_to_sudo_user(file)

@@ -20,7 +20,7 @@ from pathlib import Path
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 
-_NUMBER = r"[0-9.]+"
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _NAME = r"[A-Z][A-Z0-9_]*"
 _DECLARED = re.compile(
     rf"^#ifndef (?P<name>{_NAME})\n#define (?P=name)\s+(?P<default>{_NUMBER})\s*"

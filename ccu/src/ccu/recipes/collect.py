@@ -35,11 +35,22 @@ def recipe_of(figure: Path) -> Recipe:
     if made_by == "run":
         return _recipe(figure, folder, made_by, [_run(folder, figure)])
     if made_by == "comparison":
-        content = read_json(folder / "comparison.json")
-        runs = [_run((folder / one).resolve()) for one in content["runs"]]
-        options = {"by": content["by"], "metrics": content["metrics"]}
-        return _recipe(figure, folder, made_by, runs, options=options)
+        return _of_comparison(figure, folder)
     return _of_campaign(figure, folder)
+
+
+def _of_comparison(figure: Path, folder: Path) -> Recipe:
+    file = folder / "comparison.json"
+    try:
+        content = read_json(file)
+        paths = [(folder / one).resolve() for one in content["runs"]]
+        options = {"by": content["by"], "metrics": content["metrics"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        rule = f"not a comparison.json of ddu ({error})"
+        raise refusal(rule, "run `ddu compare` again", file=file) from None
+    if not paths:
+        raise refusal("it names no runs", "run `ddu compare` again", file=file)
+    return _recipe(figure, folder, "comparison", list(map(_run, paths)), options=options)
 
 
 def _maker(figure: Path) -> tuple[Path, Made]:

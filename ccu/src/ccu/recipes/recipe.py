@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from ddu.console.input_file import read_json
 from ddu.console.problems import RefusedError, refusal
 from ddu.console.validation import refused_file
+from ddu.errors import unwritable
 from ddu.run.manifest import json_text
 
 SCHEMA = "ccu-recipe/1"
@@ -32,6 +33,15 @@ def _inside(name: str) -> str:
 FileName = Annotated[str, AfterValidator(_inside)]
 
 
+def _unpackable(packed: str) -> str:
+    _unpacked(packed)
+    return packed
+
+
+Packed = Annotated[str, AfterValidator(_unpackable)]
+"""The content of a file, compressed (zlib) in base64."""
+
+
 class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,19 +51,23 @@ class RunOf(_Value):
 
     manifest: dict[str, Any]
     """run.json; `kept.dropped` has the digests of the raw data."""
-    files: dict[FileName, str] = {}
-    """The files that the run was made from, compressed (zlib) in base64."""
+    files: dict[FileName, Packed] = {}
+    """The files that the run was made from."""
     bin_ms: float = 20.0
     """The width of the bins of its tables."""
 
     def write(self, folder: Path) -> None:
-        """Write it as a run directory. Raises RefusedError."""
+        """Write it as a run directory. Raises RefusedError for names that exclude each other."""
         folder.mkdir(parents=True)
         (folder / "run.json").write_text(json_text(self.manifest))
         for name, packed in self.files.items():
             file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(_unpacked(name, packed))
+            content = _unpacked(packed)
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+            except OSError as error:
+                raise unwritable(file, "cannot be written", error) from None
 
 
 class Recipe(_Value):
@@ -86,14 +100,15 @@ def packed(content: bytes) -> str:
     return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
-def _unpacked(name: str, packed: str) -> bytes:
+def _unpacked(packed: str) -> bytes:
+    """Return the content. Raises ValueError."""
     try:
         unpacker = zlib.decompressobj()
         content = unpacker.decompress(base64.b64decode(packed, validate=True), _MOST_BYTES)
     except (ValueError, zlib.error) as error:
-        raise refusal(f"{name} cannot be unpacked ({error})", "get the recipe again") from None
+        raise ValueError(f"cannot be unpacked ({error}): get the recipe again") from None
     if unpacker.unconsumed_tail or not unpacker.eof:
-        raise refusal(f"{name} is cut off, or too large", "get the recipe again")
+        raise ValueError("is cut off, or too large: get the recipe again")
     return content
 
 

@@ -52,15 +52,16 @@ def write_figures(
     drawn = Figures([], [])
     for number, wanted in enumerate(figures, start=1):
         file = directory / f"{number:02d}-{wanted.kind}.svg"
-        # One of an earlier report, which had more, would show other results.
-        file.unlink(missing_ok=True)
         try:
             figure = _figure(wanted, usable(runs), aligned)
         except TableMissing:
             drawn.without_tables.append(wanted.title)
-            continue
-        if figure is not None:
-            durable.write_text(file, svg.rendered(figure))
+            figure = None
+        if figure is None:
+            # One of an earlier report, which had more, would show other results.
+            file.unlink(missing_ok=True)
+        else:
+            durable.replace_text(file, svg.rendered(figure))
             drawn.made.append((wanted.title, file))
     return drawn
 

@@ -42,16 +42,16 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
     report.mkdir(exist_ok=True)
     figures = write_figures(report / "figures", runs, plan.figures, _aligned_of(path))
     for name, table in tables.items():
-        durable.write_text(report / f"{name}.csv", table.to_csv(index=False))
+        durable.replace_text(report / f"{name}.csv", table.to_csv(index=False))
     content = _content(campaign, tables, figures, plan.metrics)
     first = next(iter(results.values()), {})
     content["software"] = of_the_run(campaign.software | first.get("software", {}))
     content["links"] = _links(campaign, report)
     environment = templates_of("ddu.campaign")
     page = environment.get_template("page.html.j2").render(content)
-    durable.write_text(report / "report.html", page)
+    durable.replace_text(report / "report.html", page)
     text = environment.overlay(autoescape=False).get_template("page.md.j2").render(content)
-    durable.write_text(report / "report.md", text)
+    durable.replace_text(report / "report.md", text)
     return report / "report.html"
 
 

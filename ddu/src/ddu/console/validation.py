@@ -59,8 +59,10 @@ def invalid_values(
 
     `keys`: those that may stand at the top; none: the model's fields. `see`: where they are listed.
     """
+    items = error.errors()
     problems: list[Problem] = []
-    for item in error.errors():
+    # What others show has to be shown itself where there are no others.
+    for item in [one for one in items if not _is_shown_elsewhere(one)] or items:
         problems += _problems(item, model, list(keys), see)
     return list(dict.fromkeys(problems))
 
@@ -73,12 +75,15 @@ def refused_file(
     return RefusedError(one.at(one.where.inside(outer)) for one in invalid_values(error, model))
 
 
+def _is_shown_elsewhere(item: Any) -> bool:
+    if item["type"] == "literal_error" and isinstance(item["input"], dict):
+        return True  # The other form of a union is meant, whose errors are reported.
+    # The items are wrong, each of which is reported.
+    return bool(item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"])
+
+
 def _problems(item: Any, model: type[BaseModel], keys: list[str], see: str) -> Iterator[Problem]:
     path = [str(part) for part in item["loc"]]
-    if item["type"] == "literal_error" and isinstance(item["input"], dict):
-        return  # The other form of a union is meant, whose errors are reported.
-    if item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]:
-        return  # The items are wrong, each of which is reported.
     raised = item.get("ctx", {}).get("error")
     if isinstance(raised, InvalidValue):
         yield from raised.at(Where(key=_key(path)))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from pandas.api.types import is_numeric_dtype
 
 from ddu.metrics.views import FlowView
 
@@ -29,6 +30,8 @@ def desired_delay(view: FlowView) -> dict[str, float | str | None]:
 def _traced_ms(view: FlowView) -> float | None:
     trace = view.run.trace_of(view.flow.flow)
     if trace is None or "dtt_us" not in trace:
+        return None
+    if not is_numeric_dtype(trace["dtt_us"]):  # A trace may have words anywhere.
         return None
     own = trace["dtt_us"].to_numpy(dtype=np.float64)
     own = own[own > 0]

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
+from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput
 from ddu.schema.arrays import Columns
 
@@ -21,6 +22,8 @@ _NEEDED = {
     *("sent_utc_ns", "received_utc_ns", "entered_utc_ns", "left_utc_ns", "sent_frame"),
     *("received_frame", "ip_bytes", "seq", "ack", "sport", "dport", "ue", "direction", "protocol"),
 }
+
+_FIX = "use the version that recorded it"
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,31 @@ def read_delays(raw: Path) -> LinkDelays | None:
             _, _, dtype = npy.read_array_header_1_0(opened)
             begins = opened.tell()
             rest = os.fstat(opened.fileno()).st_size - begins
+            _check(file, dtype)
             columns = _columns(opened, dtype, rest // dtype.itemsize)
-    except (OSError, ValueError) as error:
+    except RefusedError:
+        raise
+    except Exception as error:  # numpy raises what Python's own parser met in the header.
         raise UnreadableInput(file, f"not an array of delays ({error})", "repeat the run") from None
-    if missing := _NEEDED - {*columns}:
-        rule = f"it has no {', '.join(sorted(missing))}"
-        raise UnreadableInput(file, rule, "use the version that recorded it")
     cut = None if rest % dtype.itemsize == 0 else begins + rest - rest % dtype.itemsize
     return LinkDelays(columns, cut)
+
+
+def _check(file: Path, dtype: np.dtype[np.void]) -> None:
+    """Raise UnreadableInput for an array without the columns that the analysis computes with."""
+    if missing := _NEEDED - {*(dtype.names or ())}:
+        rule = f"it has no {', '.join(sorted(missing))}"
+        raise UnreadableInput(file, rule, _FIX)
+    for name in (*sorted(_NEEDED), *parts_of(dtype.names or ())):
+        if not _is_as_written(name, dtype[name]):
+            raise UnreadableInput(file, f"its column {name} is of type {dtype[name]}", _FIX)
+
+
+def _is_as_written(name: str, of: np.dtype[np.generic]) -> bool:
+    """Return whether a column has integers; those of instants and of parts have 64 bits."""
+    if name.endswith("_utc_ns"):
+        return of == np.int64
+    return of.kind in "iu" and (name in _NEEDED or of.itemsize == np.dtype(np.int64).itemsize)
 
 
 def _columns(file: BinaryIO, dtype: np.dtype[np.void], count: int) -> Columns:

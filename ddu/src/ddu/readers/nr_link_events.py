@@ -34,15 +34,24 @@ def read_radio_events(raw: Path) -> pd.DataFrame | None:
 def _event(file: Path, number: int, line: str) -> Values:
     try:
         event: dict[str, Any] = json.loads(line)
+        if nested := [key for key, value in event.items() if isinstance(value, (list, dict))]:
+            raise TypeError(f"{nested[0]} is not one value")
         flags = {key: int(value) for key, value in event.items() if isinstance(value, bool)}
         return {
             **event,
             **flags,
-            "utc_ns": int(event["utc_ns"]),
-            "ue": int(event["ue"]),
+            "utc_ns": _of_64_bits(event["utc_ns"]),
+            "ue": _of_64_bits(event["ue"]),
             "kind": str(event["kind"]),
         }
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         rule = f"not an event of a UE's connection ({type(error).__name__}: {error})"
         fix = "move the file away to analyse the run without"
         raise UnreadableInput(file, rule, fix, line=number) from None
+
+
+def _of_64_bits(written: Any) -> int:
+    whole = int(written)
+    if abs(whole) >= 2**63:
+        raise OverflowError(f"{whole} has more than 64 bits")
+    return whole

@@ -38,6 +38,8 @@ _GAUGES = {
 }
 """Fields of recovery:metrics_updated, which have the units of their columns."""
 _FIRST = ("utc_ns", "flow")
+_NOT_AS_WRITTEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""The errors of a record that no program writes so."""
 _Packet = tuple[int, str, int]
 """The connection, from 0, the packet number space, and the packet number."""
 _PAYLOAD = "1RTT"
@@ -168,7 +170,7 @@ def _read(file: Path) -> _Log:
         try:
             utc_ns = start_ns + round(float(event["time"]) * 1e6)
             _take(log, str(event["name"]), event.get("data", {}), utc_ns, event.get("group_id"))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except _NOT_AS_WRITTEN as error:
             raise UnreadableInput(file, f"not an event of qlog ({error})", line=number) from None
     return log
 
@@ -202,8 +204,11 @@ def _start_ns(file: Path, header: tuple[int, dict[str, Any]] | None) -> int:
         raise UnreadableInput(
             file, f"is qlog {version} as {form}", f"write qlog {known} as JSON-SEQ", line=1
         )
-    common = (header[1].get("trace") or {}).get("common_fields") or {}
-    return round(float(common.get("reference_time") or 0) * 1e6)
+    try:
+        common = (header[1].get("trace") or {}).get("common_fields") or {}
+        return round(float(common.get("reference_time") or 0) * 1e6)
+    except _NOT_AS_WRITTEN as error:
+        raise UnreadableInput(file, f"its reference_time is no time ({error})", line=1) from None
 
 
 def _take(log: _Log, name: str, data: dict[str, Any], utc_ns: int, group: object) -> None:

@@ -29,7 +29,7 @@ def read_radio_channel(file: Path) -> LogTable:
 
     Raises UnreadableInput when the file cannot be read or is not this table.
     """
-    samples = read_samples(file, _HEADER)
+    samples = read_samples(file, _HEADER, numeric=True)
     paths = [match[1] for name in samples if (match := _PATH.fullmatch(str(name)))]
     uplink = {name: f"channel_{name}" for name in _UPLINK if name in samples}
     table = samples[["utc_ns", "ue", *_LEVELS, *uplink]].rename(columns=_LEVELS | uplink)

@@ -94,7 +94,7 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         capture.host: files.capture(capture.file, reader, manifest) for capture in manifest.captures
     }
     mac = files.mac(manifest.mac)
-    link = files.samples(manifest.link, INTERVAL)
+    link = files.samples(manifest.link, INTERVAL, numeric=True)
     cc_traces = files.cc_traces(manifest.cc_traces)
     sockets = tuple(filter(None, map(files.sockets, manifest.sockets)))
     tables, faults = read_table_logs(path / "raw")
@@ -161,16 +161,16 @@ class _Files:
 
     def mac(self, source: Source | None) -> pd.DataFrame | LogTable | None:
         if source is None or source.source == "nr-link":
-            return self.samples(source, (*INTERVAL, "ue"))
+            return self.samples(source, (*INTERVAL, "ue"), numeric=True)
         return self._log(source.file, "mac", source.source)
 
     def samples(
-        self, source: Source | CcTrace | None, required: tuple[str, ...]
+        self, source: Source | CcTrace | None, required: tuple[str, ...], *, numeric: bool = False
     ) -> pd.DataFrame | None:
         if source is None:
             return None
         file = self._file(source.file)
-        table = self._without_columns(lambda: read_samples(file, required))
+        table = self._without_columns(lambda: read_samples(file, required, numeric=numeric))
         if table is None:
             return None
         self._note_cut(file, table.attrs["truncated_at"])

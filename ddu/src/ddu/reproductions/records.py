@@ -14,9 +14,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from ddu.console.problems import refusal
+from ddu.readers.csv import parsed_csv
 from ddu.reproductions.measured import Cost, Measured
 
 SCHEMA_VERSION = 2
@@ -58,8 +57,8 @@ def _read(content: dict[str, Any], runs: Path) -> Measured:
         raise ValueError(f"its schema_version is not {SCHEMA_VERSION}")
     labels = [*content["factors"], "verdict", "run"]
     # A level may be named "none" or "NA": only an empty field is missing.
-    table = pd.read_csv(
-        runs, dtype=dict.fromkeys(labels, str), keep_default_na=False, na_values=[""],
+    table = parsed_csv(
+        runs.read_bytes(), dtype=dict.fromkeys(labels, str), keep_default_na=False, na_values=[""],
         float_precision="round_trip",
     )  # fmt: skip
     content["cost"] = Cost(**content["cost"])

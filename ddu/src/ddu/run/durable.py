@@ -7,14 +7,20 @@ rename(2), which reaches the disk as well. After a crash there is the old file o
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+_NOT_REPLACED = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+_LONG_S = 3600.0
 
 
 def sync(path: Path) -> None:
@@ -22,6 +28,10 @@ def sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems of networks cannot sync a folder.
+        if error.errno != errno.EINVAL or not path.is_dir():
+            raise
     finally:
         os.close(descriptor)
 
@@ -37,7 +47,7 @@ def sync_tree(folder: Path, but: Set[Path] = frozenset()) -> None:
 def write_text(file: Path, text: str) -> None:
     """Write a file that is the old one or the new one at every instant, also after a crash.
 
-    What a killed process leaves has a name that `discard_part` knows.
+    One process writes it at a time. What a killed one leaves has a name that `discard_part` knows.
     """
     discard_part(file)
     with _becoming(file, _part_of(file)) as to:
@@ -48,11 +58,31 @@ def write_text(file: Path, text: str) -> None:
 def replacing(file: Path) -> Iterator[BinaryIO]:
     """Yield a new file that takes the place of `file` when the block ends, as in `write_text`.
 
-    Of two that write a file at once, the last to end is there, whole.
+    Of two that write a file at once, the last to end is there, whole. A pipe, a device and an open
+    file of this process (/dev/stdout) are written as they are.
     """
+    if (file.exists() and not file.is_file()) or file.parent in _NOT_REPLACED:
+        with file.open("wb") as to:
+            yield to
+        return
+    _sweep_parts(file)
     part = file.with_name(f".{file.name}-{os.urandom(4).hex()}")
     with _becoming(file, part) as to:
         yield to
+
+
+def replace_text(file: Path, text: str) -> None:
+    """Write a file as `replacing`."""
+    with replacing(file) as to:
+        to.write(text.encode())
+
+
+def _sweep_parts(file: Path) -> None:
+    """Remove what killed processes have left of new files, which nobody has written for long."""
+    for part in file.parent.glob(f".{glob.escape(file.name)}-????????"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > _LONG_S:
+                part.unlink()
 
 
 @contextmanager

@@ -98,16 +98,26 @@ def need_intact(file: Path, content: Mapping[str, Any], fix: str) -> None:
 
 def files_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     """Return the described files of a record by their names; None if it describes none."""
-    integrity = content.get(KEY)
-    files = integrity.get("files") if isinstance(integrity, dict) else None
+    files = _integrity_of(content).get("files")
     return None if files is None else {str(one["file"]): one for one in files}
 
 
 def digest_of_raw(content: Mapping[str, Any]) -> str | None:
     """Return the digest of the list of a run's raw data, by its run.json; None if it has none."""
-    integrity = content.get(KEY)
-    files = integrity.get("files") if isinstance(integrity, dict) else None
+    files = _integrity_of(content).get("files")
     return None if files is None else _digest_of(files)
+
+
+def raw_of(results: Mapping[str, Any]) -> str | None:
+    """Return the digest of the raw data of the run whose summary.json this is; None if it is older
+    than it, or the run is."""
+    raw: str | None = _integrity_of(results).get(RAW_KEY)
+    return raw
+
+
+def _integrity_of(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    integrity = content.get(KEY)
+    return integrity if isinstance(integrity, dict) else {}
 
 
 def damages(directory: Path, files: Iterable[Mapping[str, Any]]) -> Iterator[Damage]:

@@ -38,7 +38,7 @@ def index_page(root: Path) -> str:
 
 def _campaigns(root: Path) -> Iterator[_Listed]:
     for file in (*root.glob(_CAMPAIGN), *root.glob(f"*/{_CAMPAIGN}")):
-        content = _content(file, root).get("campaign") or {}
+        content = _part(_content(file, root), "campaign")
         has_report = (file.parent / "report" / "report.html").exists()
         link = _link(file.parent, root, "report/report.html" if has_report else "")
         yield _Listed(file.parent.name, link, has_report, {"title": content.get("title", "")})
@@ -51,24 +51,29 @@ def _runs(root: Path) -> Iterator[_Listed]:
         manifest, summary = _content(run / "run.json", root), _content(run / "summary.json", root)
         if not manifest:
             continue
-        experiment = manifest.get("experiment")
         has_report = (run / "report.html").exists()
         yield _Listed(
             str(run.relative_to(root)),
             _link(run, root, "report.html" if has_report else ""),
             bool(summary) or has_report,
             {
-                **(experiment if isinstance(experiment, dict) else {}),
+                "scenario": _part(manifest, "experiment").get("scenario"),
                 "status": manifest.get("status"),
                 "verdict": summary.get("verdict") or manifest.get("verdict"),
                 "goodput": _shown(summary.get("goodput_bps"), 1e-6),
-                "rtt": _shown((summary.get("rtt_ms") or {}).get("p95"), 1.0),
+                "rtt": _shown(_part(summary, "rtt_ms").get("p95"), 1.0),
             },
         )
 
 
 def _shown(value: object, scale: float) -> str:
     return number(value * scale) if isinstance(value, (int, float)) else ""
+
+
+def _part(content: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return the object under a key; empty if there is none."""
+    part = content.get(key)
+    return part if isinstance(part, dict) else {}
 
 
 def _link(folder: Path, root: Path, file: str) -> str:

@@ -72,7 +72,7 @@ class StoreDirectory:
     def remember(self, address: Address) -> None:
         """Writes store.json, whole or not at all."""
         text = json.dumps(asdict(address), indent=2) + "\n"
-        durable.write_text(self.directory / "store.json", text)
+        durable.replace_text(self.directory / "store.json", text)
 
     def password(self, whose: str) -> str:
         """Return one of PASSWORDS. Raises StoreError if this user may not read it."""
@@ -98,7 +98,7 @@ class StoreDirectory:
                 file = directory / whose
                 if not file.exists():
                     made[whose] = secrets.token_urlsafe(24)
-                    durable.write_text(file, made[whose] + "\n")
+                    durable.replace_text(file, made[whose] + "\n")
                     file.chmod(0o644)
         except OSError as error:
             raise StoreRefused(f"cannot be written ({error.strerror})", file=directory) from None

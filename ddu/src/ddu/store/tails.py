@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import struct
-from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
 
 from ddu.errors import UnreadableInput
+from ddu.readers.csv import parsed_csv
 from ddu.readers.sockets import read_sockets
 
 _PCAP_HEADER_BYTES, _RECORD_HEADER_BYTES = 24, 16
@@ -56,8 +56,8 @@ class CsvTail(Tail):
         if not whole:
             return None
         try:
-            rows = pd.read_csv(BytesIO(self._header + b"\n" + whole), dtype={"utc_ns": "int64"})
-        except (ValueError, pd.errors.ParserError) as error:
+            rows = parsed_csv(self._header + b"\n" + whole, dtype={"utc_ns": "int64"})
+        except (ValueError, OverflowError) as error:
             raise UnreadableInput(self._file, f"not the CSV that it should be: {error}") from None
         if "utc_ns" not in rows:
             raise UnreadableInput(self._file, "no column utc_ns", line=1)
@@ -85,6 +85,8 @@ class SocketTail(Tail):
                 part.write(self._header + whole)
             rows: pd.DataFrame = read_sockets(f"/proc/self/fd/{memory}").table.to_pandas()
             return rows
+        except UnreadableInput as error:
+            raise UnreadableInput(self._file, error.problems[0].rule) from None
         finally:
             os.close(memory)
 

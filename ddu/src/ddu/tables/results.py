@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ddu.console.input_file import read_json
 from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput
-from ddu.run.integrity import KEY, RAW_KEY, damages, digest_of_raw, files_of, need_intact
+from ddu.run.integrity import CHANGED, KEY, damages, digest_of_raw, files_of, is_intact, raw_of
 from ddu.run.manifest import read_content, read_manifest
 from ddu.run.version import need_known
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # `ccu campaign` starts without it
 SUMMARY = "summary.json"
 SCHEMA_VERSION = 1
 """The newest version of summary.json and of the tables that this version understands."""
-
 
 OF_ANOTHER_RUN = "is of another run"
 
@@ -116,18 +115,12 @@ def summary_record(run: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or "verdict" not in content:
         raise UnreadableInput(file, "not what `ddu analyze` writes", how_to_repair(run))
     need_known(file, content.get("schema_version"), SCHEMA_VERSION)
-    need_intact(file, content, how_to_repair(run))
+    if is_intact(content) is False:
+        raise UnreadableInput(file, CHANGED, how_to_repair(run))
     raw = raw_of(content)
     if raw is not None and raw != digest_of_raw(read_content(run)):
         raise UnreadableInput(file, OF_ANOTHER_RUN, how_to_repair(run))
     return content
-
-
-def raw_of(summary: Mapping[str, Any]) -> str | None:
-    """Return the digest of the raw data of the run whose results these are; None if they are older
-    than it, or the run is."""
-    integrity = summary.get(KEY)
-    return integrity.get(RAW_KEY) if isinstance(integrity, dict) else None
 
 
 def _unlike(content: bytes, described: Mapping[str, Any] | None) -> str | None:

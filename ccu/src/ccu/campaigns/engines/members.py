@@ -24,24 +24,13 @@ _ENVIRONMENT = {
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
 }
-
-
-_DASK = """
-import multiprocessing, sys
-from ddu import interpreter
-interpreter.safe(multiprocessing)
-del sys.argv[0]
-from dask.__main__ import main
-main()
-"""
-"""The program that does what dask's script does, with safe starts: a worker is a process of
-multiprocessing."""
+PROGRAM = "ccu.campaigns.engines.dask_program"
 
 
 def become(role: str, host: str, certificates: Certificates | None, *options: str) -> NoReturn:
     """Replace this process by `dask ROLE`, which listens at `host` only."""
-    dask = programs.require("dask")
-    command = [dask, role, *options, "--host", host, *_NO_PAGES]
+    programs.require("dask")
+    command = [role, *options, "--host", host, *_NO_PAGES]
     if certificates:
         command += ["--tls-ca-file", str(certificates.authority)]
         command += ["--tls-cert", str(certificates.certificate)]
@@ -52,5 +41,5 @@ def become(role: str, host: str, certificates: Certificates | None, *options: st
         resources.make_own(folder)
     os.environ.update(_ENVIRONMENT, DASK_TEMPORARY_DIRECTORY=str(scratch))
     sys.stdout.flush()
-    words = [*interpreter.of_code(_DASK), *command]
+    words = [*interpreter.of_package(PROGRAM), *command]
     os.execv(words[0], words)

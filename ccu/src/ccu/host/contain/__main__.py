@@ -28,6 +28,9 @@ _PASSED_ON = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCONT}
 _CANNOT = 126  # as shells say it
 _ENVIRONMENT = {"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "LD_LIBRARY_PATH"}
 _ENVIRONMENT_OF_OURS = ("CCU_", "NR_LINK_")
+_PATIENCE_S = 2
+"""The time for a program to end by SIGTERM. Who sent it waits longer (3 s, supervisor.py): what the
+program was given is then taken back."""
 
 
 def main(rights: str = "", *command: str) -> None:
@@ -145,7 +148,14 @@ def _supervised(act: Callable[[], None]) -> int:
     def pass_on(number: int, _frame: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, number)
+        if number == signal.SIGTERM:
+            signal.alarm(_PATIENCE_S)
 
+    def kill(_number: int, _frame: FrameType | None) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+    signal.signal(signal.SIGALRM, kill)
     for one in _PASSED_ON:
         signal.signal(one, pass_on)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)

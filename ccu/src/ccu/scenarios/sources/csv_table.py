@@ -116,6 +116,9 @@ def read(
             table = load(threads=False)  # rows are numbered only without threads
         except pa.ArrowInvalid as error:
             raise _refusal(file, str(error)) from None
+    except pa.ArrowKeyError as error:  # It reads names in quotes, or that are not UTF-8, otherwise.
+        fix = "write plain words in the first line"
+        raise refusal(f"has other names than it seems ({error})", fix, file=file, line=1) from None
     except (UnicodeDecodeError, OSError) as error:
         raise refusal(f"cannot be read ({error})", "give a text file", file=file) from None
     if table.num_rows == 0:

@@ -89,6 +89,14 @@ def _events(file: Path) -> list[_Event]:
     except UnicodeDecodeError:
         raise refusal("is not text", "give the CSV of a drive", file=file) from None
     table = csv.DictReader(io.StringIO(text))
+    try:
+        return _events_of(file, table)
+    except csv.Error as error:
+        fix = "give the CSV of a drive"
+        raise refusal(f"not valid CSV: {error}", fix, file=file, line=table.line_num) from None
+
+
+def _events_of(file: Path, table: csv.DictReader[str]) -> list[_Event]:
     if missing := [name for name in COLUMNS if name not in (table.fieldnames or ())]:
         columns = ", ".join(COLUMNS)
         raise refusal(

@@ -10,7 +10,6 @@ negative delay. The first transmitter and the first antennas are taken, and rece
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
 from ccu.scenarios.sources.impulse_response import sampled
-from ccu.scenarios.sources.unpacked import need_small_arrays
+from ccu.scenarios.sources.unpacked import converted, need_small_arrays
 from ddu.console.problems import refusal
 
 _FIX = 'write it by numpy.savez("cir.npz", a=a, tau=tau), of a, tau = paths.cir(out_type="numpy")'
@@ -51,9 +50,8 @@ def _arrays(file: Path) -> tuple[np.ndarray, np.ndarray]:
     try:
         need_small_arrays(file, "a", "tau")
         with np.load(file, allow_pickle=False) as content:
-            return np.asarray(content["a"], complex), np.asarray(content["tau"], float)
+            return converted(file, content["a"], complex), converted(file, content["tau"], float)
     except KeyError as error:
         raise refusal(f"there is no array {error}", _FIX, file=file) from None
-    # MemoryError: an array that claims to be far larger than what the file has of it.
-    except (ValueError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+    except Exception as error:  # numpy raises what zipfile and Python's own parser met.
         raise refusal(f"is not a file of numpy's arrays ({error})", _FIX, file=file) from None

@@ -68,6 +68,7 @@ class Run:
             site.supervisor.wait_for(program, lambda: program.ended, "ended", _PATIENCE_S)
             site.supervisor.check()
         except RunFailed as error:
+            site.supervisor.stop(program)  # What it may still change is not read.
             if late := unfinished(site.raw, _fix(site.experiment)):
                 raise RunFailed(error.stage, late) from None
             raise

@@ -100,9 +100,10 @@ def _row(path: Path, record: Record) -> Row | None:
         row |= _tcp(payload, row["ip_bytes"] - row.pop("header_bytes"))
     elif isinstance(payload, dpkt.udp.UDP):
         row |= {"sport": payload.sport, "dport": payload.dport}
-        row["udp_payload_bytes"] = payload.ulen - payload.__hdr_len__
-        row["datagram"] = bytes(payload.data)
-        row["udp_digest"] = fnv1a(row["udp_payload_bytes"], row["datagram"])
+        if payload.ulen >= payload.__hdr_len__:
+            row["udp_payload_bytes"] = payload.ulen - payload.__hdr_len__
+            row["datagram"] = bytes(payload.data)
+            row["udp_digest"] = fnv1a(row["udp_payload_bytes"], row["datagram"])
     elif row["proto"] in (dpkt.ip.IP_PROTO_TCP, dpkt.ip.IP_PROTO_UDP) and not row.pop("is_later"):
         row["truncated"] = True
         if len(payload) >= 4:
@@ -189,7 +190,7 @@ def _tcp(tcp: dpkt.tcp.TCP, segment_bytes: int) -> Row:
         "tcp_ack": tcp.ack,
         "tcp_flags": tcp._off_flags & 0x0FFF,
         "tcp_window": tcp.win,
-        "tcp_payload_bytes": segment_bytes - header_bytes,
+        "tcp_payload_bytes": max(segment_bytes - header_bytes, 0),
         "truncated": tcp.__hdr_len__ + len(tcp.opts) < header_bytes,
     }
     for kind, value in _options(tcp.opts):

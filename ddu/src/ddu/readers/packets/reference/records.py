@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from dpkt import pcap, pcapng
+from dpkt import UnpackError, pcap, pcapng
 
 from ddu.errors import UnreadableInput
 
 Order = Literal["little", "big"]
+_LEAST_BLOCK_BYTES = 12
 
 
 @dataclass(frozen=True)
@@ -66,20 +67,29 @@ class Records:
         at = 0
         is_little = True
         interfaces: list[tuple[int, int, int]] = []
-        while at + 12 <= len(content):
+        while at + _LEAST_BLOCK_BYTES <= len(content):
             if content[at : at + 4] == b"\n\r\r\n":
                 is_little = content[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a"
                 interfaces = []
             order: Order = "little" if is_little else "big"
             kind = int.from_bytes(content[at : at + 4], order)
             length = int.from_bytes(content[at + 4 : at + 8], order)
+            if length < _LEAST_BLOCK_BYTES:
+                raise UnreadableInput(self.path, f"at byte {at}: a block of {length} bytes")
             if at + length > len(content):
                 break
             block = content[at : at + length]
-            if kind == pcapng.PCAPNG_BT_IDB:
-                interfaces.append(_interface(block, is_little))
-            elif kind in (pcapng.PCAPNG_BT_EPB, pcapng.PCAPNG_BT_PB):
-                yield _packet(block, kind, is_little, interfaces)
+            record = None
+            try:
+                if kind == pcapng.PCAPNG_BT_IDB:
+                    interfaces.append(_interface(block, is_little))
+                elif kind in (pcapng.PCAPNG_BT_EPB, pcapng.PCAPNG_BT_PB):
+                    record = _packet(block, kind, is_little, interfaces)
+            except (UnpackError, IndexError, OverflowError) as error:
+                rule = f"at byte {at}: not a block of pcapng ({error})"
+                raise UnreadableInput(self.path, rule) from None
+            if record is not None:
+                yield record
             at += length
         self.truncated_at = at if at < len(content) else None
 
@@ -112,4 +122,6 @@ def _packet(
     link_type, units, offset_s = interfaces[packet.iface_id]
     ticks = packet.ts_high << 32 | packet.ts_low
     utc_ns = ticks * 1_000_000_000 // units + offset_s * 1_000_000_000
+    if abs(utc_ns) >= 2**63:
+        raise OverflowError(f"{utc_ns} ns is no time")
     return Record(utc_ns, packet.pkt_len, link_type, packet.pkt_data)
