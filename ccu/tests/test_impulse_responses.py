@@ -184,7 +184,7 @@ def test_arrays_that_unpack_to_too_much_are_refused(
 def test_an_array_under_another_name_of_numpys_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of `a` and `a.npy` numpy takes `a`."""
+    """numpy takes `a` before `a.npy`."""
     monkeypatch.setattr(csv_table, "LARGEST_BYTES", 3 << 20)
     np.savez(tmp_path / "cir.npz", tau=TAU)
     with zipfile.ZipFile(tmp_path / "cir.npz", "a", zipfile.ZIP_DEFLATED) as archive:
