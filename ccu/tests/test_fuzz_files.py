@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from ccu.campaigns import definition
 from ccu.congestion import parameters
 from ccu.congestion.policy import program
-from ccu.host import child
+from ccu.host import child, policies
 from ccu.recipes import recipe
 from ccu.recipes.collect import recipe_of
 from ccu.scenarios import radios, sets
@@ -161,7 +161,7 @@ def comparison(file: Path) -> None:
 def policy(file: Path) -> None:
 
     program.knows_the_link(file)
-    program.check_syntax(file)
+    policies.check_syntax(file)
 
 
 def experiment(file: Path) -> None:
