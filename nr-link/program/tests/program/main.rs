@@ -3,6 +3,7 @@
 
 mod command_line;
 mod link;
+mod ping;
 mod segmentation;
 mod shell;
 mod testbed;
