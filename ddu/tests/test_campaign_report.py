@@ -130,8 +130,8 @@ def test_a_report_is_on_disk_before_it_has_its_name(tmp_path: Path) -> None:
     campaign = made(tmp_path / "c", REPORT)
     with fsyncs() as done:
         write_report(campaign, no_analysis)
-    written = [one for one in (campaign / "report").rglob("*") if one.is_file()]
-    assert {one.suffix for one in written} == {".csv", ".html", ".md", ".svg"}
+    written = [one for one in (campaign / "report").iterdir() if one.is_file()]
+    assert {one.suffix for one in written} == {".csv", ".html", ".md"}
     for file in written:
         done.need_whole(file)
 

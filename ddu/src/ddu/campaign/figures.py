@@ -21,7 +21,6 @@ from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series
 from ddu.report.palette import MUTED, colour_of, colours_of
 from ddu.report.series import distribution, thinned
-from ddu.run import durable
 from ddu.tables.results import TableMissing
 
 _ACROSS = 3
@@ -61,7 +60,8 @@ def write_figures(
             # One of an earlier report, which had more, would show other results.
             file.unlink(missing_ok=True)
         else:
-            durable.replace_text(file, svg.rendered(figure))
+            # Not waiting for the disk: reproductions have hundreds, which one command makes again.
+            file.write_text(svg.rendered(figure), encoding="utf-8")
             drawn.made.append((wanted.title, file))
     return drawn
 
