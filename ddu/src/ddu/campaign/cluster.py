@@ -100,8 +100,9 @@ class Address:
         if self._on_this_machine():
             rule = f"{self} is without TLS: every user of this machine would be root"
         else:
-            rule = f"{self} is on the network and without TLS: whoever reaches it would be root"
-            rule += " here"
+            rule = (
+                f"{self} is on the network and without TLS: whoever reaches it would be root here"
+            )
         raise refusal(rule, f"give --tls DIR; {_MAKE_THEM}", key=self.key)
 
     def refuse_another_cluster(self) -> None:

@@ -59,12 +59,9 @@ def regular_files(folder: Path) -> list[Path]:
 
 def sealed(content: Mapping[str, Any], files: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return a record with its digest, and `files`: as `described`, or as the record has them."""
-    record = dict(content)
-    before = record.pop(KEY, None)
-    integrity = dict(before) if isinstance(before, dict) else {}
-    integrity |= {"sha256": None} | ({} if files is None else {"files": files})
-    integrity = {name: value for name, value in integrity.items() if value is not None}
-    return {**record, KEY: {"sha256": _digest_of({**record, KEY: integrity}), **integrity}}
+    record = {name: value for name, value in content.items() if name != KEY}
+    covered = _covered(content) | ({} if files is None else {"files": files})
+    return {**record, KEY: {"sha256": _digest_of({**record, KEY: covered}), **covered}}
 
 
 def is_intact(content: Mapping[str, Any]) -> bool | None:
@@ -74,9 +71,8 @@ def is_intact(content: Mapping[str, Any]) -> bool | None:
         return None
     if not isinstance(integrity, dict) or not _are_described(integrity.get("files")):
         return False
-    rest = {name: value for name, value in integrity.items() if name != "sha256"}
     try:
-        return bool(integrity.get("sha256") == _digest_of({**content, KEY: rest}))
+        return bool(integrity.get("sha256") == _digest_of({**content, KEY: _covered(content)}))
     except RecursionError:  # Nested too deep for a record of ours.
         return False
 
@@ -113,6 +109,11 @@ def raw_of(results: Mapping[str, Any]) -> str | None:
     than it, or the run is."""
     raw: str | None = _integrity_of(results).get(RAW_KEY)
     return raw
+
+
+def _covered(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a record's digest covers of `integrity`: all but the digest itself."""
+    return {name: value for name, value in _integrity_of(content).items() if name != "sha256"}
 
 
 def _integrity_of(content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -52,7 +52,8 @@ def write_summary(results: Path, summary: dict[str, Any], raw_sha256: str | None
     """Write summary.json, with the digests of all other results, which must be there, and of the
     list of raw data that they were made of."""
     files = described(results, regular_files(results))
-    write_json(results / SUMMARY, sealed(summary | {KEY: {RAW_KEY: raw_sha256}}, files))
+    made_of = {} if raw_sha256 is None else {KEY: {RAW_KEY: raw_sha256}}
+    write_json(results / SUMMARY, sealed(summary | made_of, files))
 
 
 def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:

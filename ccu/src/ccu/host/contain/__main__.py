@@ -145,19 +145,14 @@ def _supervised(act: Callable[[], None]) -> int:
         os.dup2(nothing.fileno(), 0)
         os.dup2(nothing.fileno(), 1)
 
-    def pass_on(number: int, _frame: FrameType | None) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, number)
+    def send(number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM:
             signal.alarm(_PATIENCE_S)
-
-    def kill(_number: int, _frame: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL if number == signal.SIGALRM else number)
 
-    signal.signal(signal.SIGALRM, kill)
-    for one in _PASSED_ON:
-        signal.signal(one, pass_on)
+    for one in (*_PASSED_ON, signal.SIGALRM):
+        signal.signal(one, send)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
     while True:
         ended, status = os.waitpid(-1, 0)
