@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from ccu.campaigns import definition
 from ccu.congestion import parameters
@@ -43,7 +42,7 @@ from ddu.reproductions.records import read_record
 from ddu.run.manifest import read_manifest
 from ddu.serve.index import index_page
 from ddu.tables.results import TableMissing, is_whole, read_summary, read_table
-from testsupport.changed_inputs import EXAMPLES, changed, result_of
+from testsupport.changed_inputs import result_of, try_changes
 
 assert CHECKOUT is not None
 SEEDS = Path(__file__).parent / "seeds"
@@ -236,13 +235,4 @@ def test_what_once_crashed_a_reader_is_read_or_refused(tmp_path: Path, kept: Pat
 @pytest.mark.parametrize("name", READERS)
 def test_a_changed_file_is_read_or_refused(tmp_path: Path, name: str) -> None:
     read, called = READERS[name]
-
-    @settings(
-        max_examples=EXAMPLES, deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )  # fmt: skip
-    @given(changed(seeds(name)))
-    def attempt(content: bytes) -> None:
-        result_of(read, tmp_path / called, content)
-
-    attempt()
+    try_changes(seeds(name), lambda content: result_of(read, tmp_path / called, content))

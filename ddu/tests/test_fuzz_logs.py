@@ -17,7 +17,6 @@ from typing import Any, cast
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from ddu.align.mac_samples import mac_samples
 from ddu.console.problems import RefusedError
@@ -45,7 +44,7 @@ from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.recording import INTERVAL
 from ddu.readers.ss import read_ss
 from ddu.store.tails import CsvTail, SocketTail, Tail
-from testsupport.changed_inputs import EXAMPLES, changed, result_of
+from testsupport.changed_inputs import result_of, try_changes
 
 assert CHECKOUT is not None
 SEEDS = Path(__file__).parent / "seeds" / "logs"
@@ -169,15 +168,10 @@ def test_what_once_crashed_a_reader_is_refused(tmp_path: Path, kept: Path) -> No
 def test_changed_seeds_end_in_a_table_or_one_error(tmp_path: Path, name: str) -> None:
     read, called = READERS[name]
 
-    @settings(
-        max_examples=EXAMPLES, deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )  # fmt: skip
-    @given(changed(seeds(name)))
-    def attempt(content: bytes) -> None:
+    def check(content: bytes) -> None:
         result = result_of(read, tmp_path / called, content)
         if not isinstance(result, RefusedError):
             assert len(getattr(result, "table", result)) <= len(content)
             assert describe(tmp_path / called)["kind"]
 
-    attempt()
+    try_changes(seeds(name), check)

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ddu.console.problems import RefusedError
 
 _Read = TypeVar("_Read")
 
-EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "30"))
+_EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "30"))
 _SPLICES = (
     b"-1.-5", b"nan", b"99999999999999999999999", b"\n", b";", b":", b"/", b"-", b"\x1b[32m",
     b"### 1795282797.5\n", b"Frame.Slot 1023.19\n", b"1e999", b"0",
@@ -51,6 +52,20 @@ def changed(draw: st.DrawFn, of: list[bytes]) -> bytes:
         elif field := _FIELD.search(content, begin):
             content[field.start() : field.end()] = draw(st.sampled_from(_VALUES))
     return bytes(content)
+
+
+def try_changes(of: list[bytes], check: Callable[[bytes], object]) -> None:
+    """Call `check` with changed seeds, as often as is asked for."""
+
+    @settings(
+        max_examples=_EXAMPLES, deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )  # fmt: skip
+    @given(changed(of))
+    def attempt(content: bytes) -> None:
+        check(content)
+
+    attempt()
 
 
 def result_of(read: Callable[[Path], _Read], file: Path, content: bytes) -> _Read | RefusedError:
