@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import copy
 import errno
+import functools
 import json
+import operator
 import os
+import random
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +180,61 @@ def test_results_that_name_no_run_are_read(run: Path) -> None:
     assert "raw_sha256" not in json.loads(file.read_text())["integrity"]
     assert open_run(run).summary["verdict"]
     assert verified(run)[0] == 0
+
+
+def _resealed(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    summary = json.loads((run / "summary.json").read_text())
+    change(summary)
+    write_json(run / "summary.json", sealed(summary))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda one: one.pop("flows"), "flows: Field required"),
+        (lambda one: one.update(flows="x"), "flows: Input should be a valid list"),
+        (lambda one: one["flows"][0].update(id=None), "flows.0.id: Input should be a valid string"),
+        (lambda one: one.update(bin_ms=1e-6), "bin_ms: Input should be greater than or equal to 1"),
+        (lambda one: one.update(verdict="good"), "verdict: Input should be 'valid'"),
+        (lambda one: one.update(rtt_ms={"mean": "x"}), "rtt_ms must be numbers named mean"),
+        (lambda one: one.update(throughput_bps=float("nan")), "throughput_bps must be a number"),
+        (lambda one: one.update(changes=[{"t_s": 1}]), "changes.0.change: Field required"),
+    ],
+)
+def test_a_sealed_summary_of_another_form_is_refused(
+    run: Path, change: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    """Whoever wrote it gave it a right digest."""
+    _resealed(run, change)
+    for reader in (read_summary, contents_of, _compare):
+        with pytest.raises(UnreadableInput) as refused:
+            reader(run)
+        assert f"summary.json: {said}" in str(refused.value)
+        assert "un `ddu analyze" in str(refused.value)
+
+
+def test_whatever_a_sealed_summary_holds_is_read_or_refused(run: Path) -> None:
+    """A sample of 200 of all keys, each with values of other types and sizes."""
+    file = run / "summary.json"
+    whole = json.loads(file.read_text())
+    values = (None, True, "x", -1, 1e300, 10**400, float("nan"), [], {}, [[0]], {"a": "x"})
+    changes = [(key, value) for key in _keys(whole) for value in values]
+    for key, value in random.Random(1).sample(changes, 200):
+        changed = copy.deepcopy(whole)
+        functools.reduce(operator.getitem, key[:-1], changed)[key[-1]] = value
+        file.write_text(json.dumps(sealed(changed)))
+        with suppress(RefusedError):
+            contents_of(run)
+            str(open_run(run))
+
+
+def _keys(value: Any, outer: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path to each value in a record."""
+    of = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in of:
+        yield (*outer, key)
+        if isinstance(inner, (dict, list)):
+            yield from _keys(inner, (*outer, key))
 
 
 def test_a_table_of_an_earlier_analysis_is_refused(run: Path) -> None:

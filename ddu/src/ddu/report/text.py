@@ -64,8 +64,8 @@ def next_step(path: Path) -> str:
 
 
 def _of_run(summary: Mapping[str, Any]) -> Iterator[str]:
-    used, fairness = summary["utilisation_ratio"], summary["jain_throughput"]
-    goodput = _shown("goodput_bps", summary["goodput_bps"])
+    used, fairness = summary.get("utilisation_ratio"), summary.get("jain_throughput")
+    goodput = _shown("goodput_bps", summary.get("goodput_bps"))
     yield "goodput not captured" if goodput == _UNKNOWN else f"{goodput} goodput"
     if volume := completed(summary):
         yield f"{volume[0]} in {volume[1]} s"

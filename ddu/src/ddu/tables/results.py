@@ -52,8 +52,11 @@ def is_whole(run: Path) -> bool:
 
 
 def read_summary(run: Path) -> dict[str, Any]:
-    """Return summary.json. Raises UnreadableInput if it is damaged."""
+    """Return summary.json. Raises UnreadableInput if it is damaged, or not of its form."""
+    from ddu.tables.summary_form import need_form
+
     content = summary_record(run)
+    need_form(run / SUMMARY, content, how_to_repair(run))
     content.pop(KEY, None)
     return content
 
