@@ -21,6 +21,7 @@ from ccu.cli.main import app
 from ccu.host import slots
 from ddu.campaign.definition import StopRule
 from ddu.console.problems import RefusedError
+from testsupport.summaries import write_summary
 
 TEXT = "title: x\nbase: {duration: 2s}\nfactors: {cc: [cubic, reno]}\nrepeats: 3\nretries: 1\n"
 
@@ -141,9 +142,7 @@ def test_a_precise_point_gets_no_more_runs(tmp_path: Path) -> None:
             run = left(folder, cell, "run", **VALID)
             spread = 0.0 if cell.experiment.cc == "cubic" else 10.0
             mean = 30.0 + spread * cell.repeat
-            (run / "summary.json").write_text(
-                json.dumps({"verdict": "valid", "rtt_ms": {"mean": mean}})
-            )
+            write_summary(run, rtt_ms={"mean": mean})
     waiting = [cell.experiment.cc for cell in Work(folder, {"cubic", "reno"}).to_do()]
     assert waiting == ["reno"]
 
@@ -156,33 +155,30 @@ def test_every_stop_rule_has_to_be_satisfied(tmp_path: Path) -> None:
     for cell in cells(folder.campaign):
         run = left(folder, cell, "run", **VALID)
         spread = 0.0 if cell.experiment.cc == "cubic" else 10.0
-        of_run = {"verdict": "valid", "a": 30.0, "b": {"mean": 30.0 + spread * cell.repeat}}
-        (run / "summary.json").write_text(json.dumps(of_run))
+        write_summary(run, a=30.0, b={"mean": 30.0 + spread * cell.repeat})
     work = Work(folder, {"cubic", "reno"})
     assert [work.enough(point) for point in work.by_point] == [True, False]
 
 
 def test_a_stop_rule_takes_the_mean_over_the_flows(tmp_path: Path) -> None:
-    flows: list[dict[str, Any]] = [
+    flows: tuple[dict[str, Any], ...] = (
         {"d3_ratio": 0.5, "rtt_ms": {"p95": None}},
         {"d3_ratio": 0.9, "rtt_ms": {"p95": 30.0}},
         {"d3_ratio": None, "rtt_ms": {"p95": None}},
-    ]
-    summary = {"verdict": "valid", "d3_ratio": 7.0, "flows": flows}
-    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    )
+    write_summary(tmp_path, flows=flows, d3_ratio=7.0)
     assert stopping.metric(tmp_path, "flow.d3_ratio") == pytest.approx(0.7)
     assert stopping.metric(tmp_path, "flow.rtt_ms.p95") == 30.0
     with pytest.raises(RefusedError, match=r"summary.json has no 'flow.d3'"):
         stopping.metric(tmp_path, "flow.d3")
-    without = {"verdict": "valid", "flows": [{"d3_ratio": None}]}
-    (tmp_path / "summary.json").write_text(json.dumps(without))
+    write_summary(tmp_path, flows=({"d3_ratio": None},))
     assert stopping.metric(tmp_path, "flow.d3_ratio") is None
 
 
 @pytest.mark.parametrize("name", ["quic_rtt_ms.p95", "flow.completion_s", "mobility.recovery_ms"])
 def test_a_number_that_only_some_runs_have_ends_no_campaign(tmp_path: Path, name: str) -> None:
     """Beside a point over QUIC, the first run over TCP was refused as one without the number."""
-    (tmp_path / "summary.json").write_text(json.dumps({"verdict": "valid", "flows": [{"id": 0}]}))
+    write_summary(tmp_path)
     assert stopping.metric(tmp_path, name) is None
     with pytest.raises(RefusedError, match=r"summary.json has no 'quic_rtt'"):
         stopping.metric(tmp_path, "quic_rtt")

@@ -19,6 +19,7 @@ from ccu.campaigns.runner import Work, share_runs
 from ccu.campaigns.sharing import Neighbours
 from ccu.runs import manifest
 from ddu.run.manifest import read_content, write_manifest
+from testsupport.summaries import write_summary
 
 TEXT = """\
 title: x
@@ -46,7 +47,7 @@ def finished(folder: Folder, cell: Cell, **other: Any) -> Path:
     run = folder.prepare(cell) / "20261123T120000Z-cubic-dl"
     (run / "raw").mkdir(parents=True)
     (run / "raw" / "scenario.yaml").write_text("summary: x\n")
-    (run / "summary.json").write_text('{"verdict": "valid", "throughput_bps": 1e7}\n')
+    write_summary(run, throughput_bps=1e7)
     content = {
         "schema_version": 1, "run": run.name, "status": "finished", "verdict": "valid",
         "experiment": cell.experiment.record(),

@@ -18,6 +18,7 @@ from ccu.campaigns.folder import Folder
 from ccu.campaigns.runner import Work
 from ccu.campaigns.status import Progress, status_of
 from ddu.campaign.attempts import Attempts
+from testsupport.summaries import write_summary
 
 TEXT = """\
 title: x
@@ -55,8 +56,7 @@ def tried(folder: Folder, work: Work, generator: random.Random) -> Any:
         "time": {"start_utc_ns": begin_ns, "stop_utc_ns": end_ns},
     }
     (run / "run.json").write_text(json.dumps(content))
-    summary = {"verdict": "valid", "throughput_bps": generator.choice([9, 10, 20])}
-    (run / "summary.json").write_text(json.dumps(summary))
+    write_summary(run, throughput_bps=generator.choice([9, 10, 20]))
     return cell
 
 

@@ -15,6 +15,7 @@ from ddu.campaign.report import write_report
 from ddu.console.problems import RefusedError
 from ddu.report.templates import bounds, number
 from testsupport.fsyncs import fsyncs
+from testsupport.summaries import write_summary
 
 REPORT: dict[str, Any] = {
     "metrics": ["throughput_bps", "rtt_ms.p95"],
@@ -60,8 +61,7 @@ def made(path: Path, report: dict[str, Any]) -> Path:
         manifest = {"status": "finished", "verdict": verdict, "verdict_reasons": ["late"]}
         (run / "run.json").write_text(json.dumps(manifest))
         rate = prb * 1e6 * (1 + seed / 10) * (1.5 if cc == "cubic" else 1)
-        summary = {"verdict": verdict, "throughput_bps": rate, "rtt_ms": {"p95": 40.0 + seed}}
-        (run / "summary.json").write_text(json.dumps(summary))
+        write_summary(run, verdict, throughput_bps=rate, rtt_ms={"p95": 40.0 + seed})
         pd.DataFrame(
             {"t_s": [0.0, 0.5, 1.0], "flow": "f0", "tcp_throughput_bps": rate,
              "tcp_rtt_ms": [30.0, None, 50.0]}

@@ -26,6 +26,7 @@ from ddu.reproductions.pages import ours
 from ddu.reproductions.table import table_of
 from ddu.reproductions.verdicts import Agreement, Evidence, judge, together
 from ddu.statistics import Interval, equivalence, geometric_mean, of_repeats, ratio
+from testsupport.summaries import write_summary
 
 RATIO = {"metric": "rtt_ms.p95", "of": {"cc": "cubic"}, "over": {"cc": "reno"}}
 CLAIMS = """
@@ -282,8 +283,7 @@ def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
             (run / "run.json").write_text(json.dumps(manifest))
             rtt_ms = (20.0 + seed) * (2 if cc == "cubic" else 1) + seed % 2
             rate_bps = 11e6 - 0.1e6 * seed
-            summary = {"verdict": "valid", "throughput_bps": rate_bps, "rtt_ms": {"p95": rtt_ms}}
-            (run / "summary.json").write_text(json.dumps(summary))
+            write_summary(run, throughput_bps=rate_bps, rtt_ms={"p95": rtt_ms})
             rates = [11e6, 11e6, 5.5e6, 5.0e6 + seed * 1e5]
             pd.DataFrame(
                 {"t_s": [0.0, 0.5, 1.0, 1.5], "flow": "f0", "tcp_throughput_bps": rates}
@@ -390,8 +390,7 @@ def test_a_check_with_many_numbers_has_one_line(tmp_path: Path) -> None:
             (copy / "cell.json").write_text(json.dumps(cell))
             times = (2.0 if seed < 10 else 2.5) if cell["levels"]["cc"] == "cubic" else 1.0
             rtt = times * (1 + 0.01 * cell["seed"])
-            summary = {"verdict": "valid", "throughput_bps": 11e6, "rtt_ms": {"p95": rtt}}
-            (copy / "2026-run" / "summary.json").write_text(json.dumps(summary))
+            write_summary(copy / "2026-run", throughput_bps=11e6, rtt_ms={"p95": rtt})
         shutil.rmtree(file.parent)
     page = (_written(tmp_path, campaigns) / "paper.md").read_text()
     assert "| RTT p95: cc cubic over reno for each seeds | ≥ 2.10 | 2.00 to 2.50; n ≥ 12 |" in page
