@@ -57,7 +57,7 @@ def states(place: StoreDirectory) -> dict[str, str]:
 
 
 def until(place: StoreDirectory, wanted: dict[str, str]) -> None:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + 600
     while (current := states(place)) != wanted:
         assert time.monotonic() < deadline, current
         time.sleep(0.1)
@@ -92,7 +92,7 @@ def test_runs_of_several_machines_are_seen_at_once(
     until(empty_store, {**states(empty_store), f"fig3/{CELLS[1]}/run-1": "live"})
     for run in (again, runs[0]):
         say(run, status="finished", verdict="valid")
-    following.join(120)
+    following.join(600)
     assert following.published == 4
     assert set(states(empty_store).values()) == {"published"}
     assert "3 of 3 cells have a result" in following.lines[-1]
@@ -111,7 +111,7 @@ def test_it_ends_when_ccu_has_left_and_what_stands_still_goes(
         until(empty_store, {f"fig3/{cell}/run-0": "live" for cell in CELLS[:2]})
         say(run, status="finished", verdict="valid")
     assert not is_worked_on(campaign)
-    following.join(120)
+    following.join(600)
     assert following.published == 1
     assert states(empty_store) == {f"fig3/{CELLS[1]}/run-0": "published"}
 
