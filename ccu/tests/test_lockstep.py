@@ -394,7 +394,8 @@ def test_what_was_captured_on_n3_gets_the_radios_time(tmp_path: Path) -> None:
     # Before the first slot; entering it and coming out of it; the same of the second; after it.
     walls = [99, 100, 250, 305, 315, 399, 401]
     packets = [struct.pack("=IIII4s", 0, at, 4, 9, f"{at:04}".encode()) for at in walls]
-    capture.write_bytes(header + b"".join(packets))
+    # tcpdump was killed while it wrote one that would be kept.
+    capture.write_bytes(header + b"".join(packets) + packets[1][:-1])
     assert capture_time.restamp(capture, capture_time.read_slots(slots).radio_ns) == 5
     content = capture.read_bytes()
     assert content[:24] == header
@@ -402,6 +403,16 @@ def test_what_was_captured_on_n3_gets_the_radios_time(tmp_path: Path) -> None:
     ends = [0, 1, 1, 1, 2]
     assert [(seconds * 10**9 + rest - START_NS) / SLOT_NS for seconds, rest, *_ in kept] == ends
     assert [one[2:] for one in kept] == [(4, 9, f"{at:04}".encode()) for at in walls[1:-1]]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xd4\xc3\xb2\xa1", b"no capture, and longer than a header"]
+)
+def test_what_is_no_capture_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "n3.pcap"
+    file.write_bytes(content)
+    assert capture_time.restamp(file, lambda wall_ns: wall_ns) == 0
+    assert file.read_bytes() == content
 
 
 def test_blocks_from_before_and_after_the_slots_stay_with_the_radios_time(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values
 from ddu.readers.format import Format, LogClock
 from ddu.readers.logs import LogTable, content_of, table_of
+from ddu.readers.pcap import MAGICS, Pcap
 
 _FIRST = ("utc_ns", "mac_rnti", "rnti_type", "pdu_direction", "frame", "slot", "harq_process")
 _START = b"mac-nr"
@@ -34,13 +35,6 @@ _TAGS = {
 }
 """The value of each tag, in network order, and its columns."""
 
-_HEADER_BYTES, _RECORD_BYTES = 24, 16
-_MAGICS = {
-    magic.to_bytes(4, order): ("<" if order == "little" else ">", unit_ns)
-    for magic, unit_ns in ((0xA1B2C3D4, 1000), (0xA1B23C4D, 1))
-    for order in ("little", "big")
-}
-"""The byte order of a capture, and the unit of its times below a second."""
 _ETHERNET, _RAW_IP, _IPV4, _UPPER_PDU = 1, 101, 228, 252
 _UDP = 17
 _CLOCK = LogClock(
@@ -55,7 +49,7 @@ HEAD_BYTES = 160
 
 def is_mac_nr(head: bytes) -> bool:
     """Return whether a capture that begins so holds transport blocks."""
-    return head[:4] in _MAGICS and _START in head[:HEAD_BYTES]
+    return head[:4] in MAGICS and _START in head[:HEAD_BYTES]
 
 
 def read_mac_nr(file: Path) -> LogTable:
@@ -64,34 +58,30 @@ def read_mac_nr(file: Path) -> LogTable:
     Raises UnreadableInput when the file cannot be read, is not such a capture or holds no block.
     """
     content = content_of(file)
-    if content[:4] not in _MAGICS or len(content) < _HEADER_BYTES:
+    if not Pcap.is_header_of(content):
         raise UnreadableInput(file, "not a capture (pcap) of transport blocks")
-    order, unit_ns = _MAGICS[content[:4]]
-    link = struct.unpack_from(f"{order}I", content, 20)[0]
+    capture = Pcap(content)
+    link = capture.link_type
     if link not in (_ETHERNET, _RAW_IP, _IPV4, _UPPER_PDU):
         raise UnreadableInput(
             file, f"link type {link}", "capture Ethernet or IPv4, or let OpenAirInterface write it"
         )
     rows: list[Values] = []
-    at = _HEADER_BYTES
-    while at + _RECORD_BYTES <= len(content):
-        seconds, fraction, kept, _ = struct.unpack_from(f"{order}IIII", content, at)
-        begin, end = at + _RECORD_BYTES, at + _RECORD_BYTES + kept
-        if end > len(content):
-            break
-        framed = _payload(link, content[begin:end])
+    end = len(capture.header)
+    for record in capture.records():
+        end = record.end
+        framed = _payload(link, record.packet)
         if framed.startswith(_START):
-            row: Values = {"utc_ns": seconds * 10**9 + fraction * unit_ns}
+            row: Values = {"utc_ns": record.utc_ns}
             try:
                 row.update(_block(framed))
             except (struct.error, IndexError, KeyError):
-                rule = f"the record at byte {at} has no context of a transport block (mac-nr)"
-                raise UnreadableInput(file, rule) from None
+                rule = f"the record at byte {record.at} has no context of a transport block"
+                raise UnreadableInput(file, f"{rule} (mac-nr)") from None
             rows.append(row)
-        at = end
     if not rows:
         raise UnreadableInput(file, "a capture without transport blocks (mac-nr)")
-    truncated_at = at if at < len(content) else None
+    truncated_at = end if end < len(content) else None
     return LogTable(file, "mac-nr-pcap", table_of(rows, _FIRST), "", truncated_at)
 
 

@@ -5,20 +5,15 @@ gNB's MAC."""
 from __future__ import annotations
 
 import csv
-import struct
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from ccu.testbeds.oai.lockstep.radio import SLOT_S
+from ddu.readers.pcap import Pcap
 
 _SLOT_NS = round(SLOT_S * 1e9)
-_SECOND_NS = 10**9
-# The formats of pcap(5), in this machine's byte order; the first number states the unit of times.
-_FILE_HEADER_BYTES = 24
-_MAGIC, _NANOSECONDS = struct.Struct("=I"), 0xA1B23C4D
-_PACKET_HEADER = struct.Struct("=IIII")
 
 
 class Slots(NamedTuple):
@@ -61,29 +56,13 @@ def restamp(capture: Path, radio_ns: Callable[[int], int | None]) -> int:
     """Give the packets of a capture the radio's time, and leave out those that have none; return
     how many are left."""
     content = capture.read_bytes()
-    count = 0
-    with capture.open("wb") as kept:
-        kept.write(content[:_FILE_HEADER_BYTES])
-        unit_ns = _unit_ns(content)
-        for wall_ns, lengths, packet in _packets(content, unit_ns):
-            if (utc_ns := radio_ns(wall_ns)) is not None:
-                seconds, rest_ns = divmod(utc_ns, _SECOND_NS)
-                kept.write(_PACKET_HEADER.pack(seconds, rest_ns // unit_ns, *lengths) + packet)
-                count += 1
-    return count
-
-
-def _unit_ns(content: bytes) -> int:
-    """Return the unit of a capture's times below a second."""
-    return 1 if content.startswith(_MAGIC.pack(_NANOSECONDS)) else 1000
-
-
-def _packets(content: bytes, unit_ns: int) -> Iterator[tuple[int, tuple[int, int], bytes]]:
-    """Yield time, captured and whole length, and bytes of each packet of a capture."""
-    at = _FILE_HEADER_BYTES
-    while at + _PACKET_HEADER.size <= len(content):
-        seconds, fraction, captured, whole = _PACKET_HEADER.unpack_from(content, at)
-        wall_ns = seconds * _SECOND_NS + fraction * unit_ns
-        at += _PACKET_HEADER.size
-        yield wall_ns, (captured, whole), content[at : at + captured]
-        at += captured
+    if not Pcap.is_header_of(content):
+        return 0
+    read = Pcap(content)
+    kept = [
+        read.written(record, utc_ns)
+        for record in read.records()
+        if (utc_ns := radio_ns(record.utc_ns)) is not None
+    ]
+    capture.write_bytes(read.header + b"".join(kept))
+    return len(kept)
