@@ -22,7 +22,7 @@ class _Part(BaseModel):
 
     @model_validator(mode="after")
     def _metrics(self) -> _Part:
-        """What is a metric has its form; other keys are of a package, or for people."""
+        """Refuse a metric of another form; other keys are of a package, or for people."""
         for name, value in (self.model_extra or {}).items():
             metric = summary_metric(name)
             if metric is not None and not _is_of(metric, value):
