@@ -211,6 +211,8 @@ def test_a_sealed_summary_of_another_form_is_refused(
             reader(run)
         assert f"summary.json: {said}" in str(refused.value)
         assert "un `ddu analyze" in str(refused.value)
+    code, (broken,) = verified(run)
+    assert (code, broken["outcome"]) == (1, "broken")
 
 
 def test_whatever_a_sealed_summary_holds_is_read_or_refused(run: Path) -> None:

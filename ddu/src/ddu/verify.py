@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ddu.campaign.load import read_definition
 from ddu.console.input_file import read_json
-from ddu.console.problems import Problem, RefusedError, Where
+from ddu.console.problems import Problem, RefusedError, Where, problems_of
 from ddu.errors import FutureSchema, NotARun
 from ddu.run.find import runs_under
 from ddu.run.integrity import (
@@ -26,6 +26,7 @@ from ddu.run.integrity import (
 from ddu.run.manifest import Manifest, manifest_of, read_content
 from ddu.tables.results import OF_ANOTHER_RUN, SCHEMA_VERSION, SUMMARY, how_to_repair
 from ddu.tables.store import RESULTS
+from ddu.tables.summary_form import need_form
 
 Outcome = Literal["whole", "broken", "unknown", "unfinished"]
 """`unknown`: nothing is wrong with what can be checked, but not everything has a digest.
@@ -126,12 +127,15 @@ def _check_results(
     except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
         problems.append(_problem(file, f"cannot be read ({error})", again))
         return 0
-    if isinstance(version, int) and version > SCHEMA_VERSION:
+    newer = isinstance(version, int) and version > SCHEMA_VERSION
+    if newer:
         remarks.append(f"{SUMMARY} has schema_version {version}, newer than {SCHEMA_VERSION}")
     if is_intact(content) is False:
         problems.append(_problem(file, CHANGED, again))
     elif raw_of(content) not in (None, digest_of_raw(run)):
         problems.append(_problem(file, OF_ANOTHER_RUN, again))
+    elif not newer:
+        problems += problems_of(lambda: need_form(file, content, again))
     if files is None:
         remarks.append(f"{SUMMARY} has no digests of the tables, which are older than digests")
         return 0
