@@ -319,6 +319,20 @@ def test_what_was_waited_for_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert min(map(int, kept)) >= versions[counted_ns]
 
 
+def test_a_file_that_the_gnb_has_emptied_is_no_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes the file again at once, and a look may come between."""
+    monkeypatch.setattr(gnb_files, "_WORKING_FOLDERS", (str(tmp_path).lstrip("/"),))
+    (tmp_path / "kept").mkdir()
+    files = gnb_files.GnbFiles(os.getpid, tmp_path / "kept")
+    name = gnb_files.NAMES[0]
+    for content in ("", "one\n", ""):
+        (tmp_path / name).write_text(content)
+        files._look(os.getpid(), name)
+    assert (tmp_path / "kept" / name).read_text().split()[2:] == ["one"]
+
+
 def test_frames_give_the_radios_time_over_wraps(tmp_path: Path) -> None:
     log = tmp_path / "gnb-stdout.log"
     clock = FrameClock(log)

@@ -84,17 +84,18 @@ class GnbFiles(Background):
             except OSError:
                 continue
             self._seen[name] = mark
-            if text:
-                self._latest[name] = text
-                if name == NAMES[0]:
-                    self._written_ns = stat.st_mtime_ns
+            if not text:  # The gNB empties it before it writes it again.
+                return
+            self._latest[name] = text
+            if name == NAMES[0]:
+                self._written_ns = stat.st_mtime_ns
             now_ns = self._now_ns()
             if now_ns is None:
                 return
             with (self._folder / name).open("a") as kept:
                 seconds, nanoseconds = divmod(now_ns, 10**9)
                 kept.write(f"### {seconds}.{nanoseconds:09d}\n{text}")
-                if text and not text.endswith("\n"):
+                if not text.endswith("\n"):
                     kept.write("\n")
             return
 
