@@ -31,7 +31,7 @@ from ccu.scenarios.sources import FORMATS, ImportOptions
 from ccu.scenarios.sources import quadriga as source
 from ccu.scenarios.sources.quadriga import _send_arrays
 from ccu.scenarios.write import write_csv
-from ccu.spec.radio import KEY
+from ccu.spec.radio import RADIO
 from ccu.spec.resolve import resolve
 from ccu.spec.yaml_places import read_mapping
 from ddu.campaign.load import load_campaign, read_definition
@@ -183,7 +183,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "campaign": (definition.read, "campaign.yaml"),
     "mapping": (read_mapping, "experiment.yaml"),
     "experiment": (experiment, "experiment.yaml"),
-    "preset": (lambda file: radios.read(KEY, str(file)), "radio.yaml"),
+    "preset": (lambda file: radios.read(RADIO, str(file)), "radio.yaml"),
     "index": (lambda file: sets.index(file.parent), sets.INDEX),
     "claims": (lambda file: read_papers(file.parent), "paper.yaml"),
     "cell": (cell, "changed.json"),

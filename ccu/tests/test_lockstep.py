@@ -169,7 +169,7 @@ def test_a_channel_that_cannot_be_logged_fails_the_run(
     """The thread ends with it, and the channel would stay as it is without a word."""
     del modems
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(ChannelLog, "write", full)

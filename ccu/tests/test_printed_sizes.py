@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ccu.campaigns.display import design
+from ccu.campaigns.plan_display import design
 from ccu.campaigns.status import CampaignStatus, Row
 from ccu.host.disk import amount
 

@@ -104,7 +104,7 @@ def test_a_run_ends_before_its_scenario_stops() -> None:
 def test_a_dry_run_over_given_capacity_shows_no_radio(uneven: Path) -> None:
     shown = resolved(resolve({"cc": "cubic", "scenario": str(uneven)}), uneven)
     content = yaml.safe_load(shown)
-    assert not {*radio.FIELDS, radio.KEY} & set(content)
+    assert not {*radio.FIELDS, radio.RADIO} & set(content)
     assert content["mss_bytes"] == 8960
     assert shown.startswith(f"# {uneven} gives capacity itself")
     static = scenarios.locate("static")

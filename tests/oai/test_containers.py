@@ -20,7 +20,7 @@ from ccu.testbeds.oai import oci_images, real_time
 from testsupport.oai.captures import captured_bytes
 from testsupport.oai.containers import ANY_ROLE, DockerApi, variables
 from testsupport.oai.radio import Pids, Radio
-from testsupport.oai.stand_in_runs import Ccu, Ran, analysed, leftovers, received_bytes
+from testsupport.oai.stand_in_runs import Ccu, Ran, analysed, received_bytes, remaining_resources
 from testsupport.waiting import until
 
 # Two containers in place of eight, for what happens between gNB and UE.
@@ -119,7 +119,7 @@ def test_two_ues_in_docker(docker_ccu: Ccu) -> None:
     words = ["tcpdump", "-n", "-r", str(ran.directory / "raw/n3.pcap")]
     printed = subprocess.run(words, capture_output=True, text=True).stdout
     assert printed.count("192.168.71.140.2152 > 192.168.71.134.2152") >= 4
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> None:
@@ -134,7 +134,7 @@ def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> 
     # The log of the container has both of its starts.
     printed = (run / "raw/oai/ue0-stdout.log").read_text()
     assert printed.count("STAND-IN for ue") == 2
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_fault_is_reported_with_the_last_lines_of_its_log(
     assert ran.manifest["status"] == "failed"
     for word in words:
         assert word in ran.printed
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_gnb_that_gets_no_ue_is_started_again_with_its_ues(
     assert again in ran.manifest["verdict_reasons"]
     assert again in ran.printed
     assert printed in (run / "raw/oai/ue0-stdout.log").read_text()
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
@@ -197,7 +197,7 @@ def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
     assert ran.manifest["hosts"]["server"]["interface"] == "oaitun_enb1"
     assert received_bytes(run, "f0") > 1e5
     assert not (run / "raw/oai/amf-stdout.log").exists()
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_quic_runs_without_a_core(docker_ccu: Ccu) -> None:
@@ -208,7 +208,7 @@ def test_quic_runs_without_a_core(docker_ccu: Ccu) -> None:
     assert flow["received_bytes"] > 1e5
     aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
     assert aligned["quic_cwnd_bytes"].max() >= 12_000
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_two_ues_with_open5gs_as_the_core(docker_ccu: Ccu) -> None:
@@ -219,7 +219,7 @@ def test_two_ues_with_open5gs_as_the_core(docker_ccu: Ccu) -> None:
     assert {"mongodb-stdout.log", "open5gs-amf-stdout.log", "open5gs-upf-stdout.log"} <= kept
     subscribers = (ran.directory / "raw/oai/config/subscribers.js").read_text()
     assert subscribers.count("imsi: ") == 2
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_a_core_function_that_dies_fails_the_run(daemon: Any, docker_ccu: Ccu) -> None:
@@ -231,7 +231,7 @@ def test_a_core_function_that_dies_fails_the_run(daemon: Any, docker_ccu: Ccu) -
     assert "the amf dies" in ran.printed
     assert ran.directory is not None
     assert "the amf dies" in (ran.directory / "raw/oai/amf-stdout.log").read_text()
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_priority_that_the_kernel_refuses_is_explained(docker_ccu: Ccu) -> None:
@@ -241,7 +241,7 @@ def test_priority_that_the_kernel_refuses_is_explained(docker_ccu: Ccu) -> None:
     assert ran.code == 1, ran.printed
     assert "Error in pthread_create(): ret: 1" in ran.printed
     assert "ccu doctor --testbed rfsim" in ran.printed
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 SHORT_WINDOW = (
@@ -267,7 +267,7 @@ def test_the_stand_ins_refuse_what_the_real_modems_refuse(
     assert ran.code == 1, ran.printed
     assert "UE 1 did not attach" in ran.printed
     assert words in ran.printed
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 @pytest.mark.parametrize("fault", ["truncated-log", "unknown-format"])
@@ -290,7 +290,7 @@ def test_a_gnb_that_writes_no_blocks_is_said(daemon: Any, docker_ccu: Ccu) -> No
     assert "the gNB has written no transport blocks (--mac-pcap)" in reasons
     assert ran.manifest["verdict"] == "degraded"
     assert not (run / "raw/oai/mac.pcap").exists()
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) -> None:
@@ -305,7 +305,7 @@ def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) 
     assert not list((run / "raw/oai").glob("channel-*"))
     assert not (run / "raw/scenario.yaml").exists()
     assert "addr=127.0.0.1" in (run / "raw/oai/config/gnb.conf").read_text()
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_a_missing_image_is_named_with_its_pull(docker_ccu: Ccu) -> None:
@@ -323,7 +323,7 @@ def test_taken_addresses_are_reported(daemon: Any, docker_ccu: Ccu) -> None:
         daemon.docker("network", "rm", "taken")
     assert ran.code == 1
     assert "another network has these addresses" in ran.printed
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_a_network_that_another_container_uses_is_left_and_said(
@@ -341,7 +341,7 @@ def test_a_network_that_another_container_uses_is_left_and_said(
     cleaning = docker_ccu.start("clean")
     cleaning.wait()
     assert "removed 1 network of" in cleaning.printed
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
@@ -351,12 +351,12 @@ def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
     until(lambda: list(output.glob("*/raw/iperf3-f0-client.json")), process)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert leftovers(docker_ccu)
+    assert remaining_resources(docker_ccu)
     cleaning = docker_ccu.start("clean")
     cleaning.wait()
     assert "removed 8 containers" in cleaning.printed
     assert "removed 2 networks" in cleaning.printed
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 def test_a_testbed_started_manually(docker_ccu: Ccu) -> None:
@@ -368,7 +368,7 @@ def test_a_testbed_started_manually(docker_ccu: Ccu) -> None:
     assert "oaitun_ue1 12.1.1.2" in printed["up"]
     assert "oaitun_ue1 12.1.1.2" in printed["status"]
     assert "removed 8 containers" in printed["down"]
-    assert leftovers(docker_ccu) == []
+    assert remaining_resources(docker_ccu) == []
 
 
 @pytest.fixture(scope="module")
@@ -390,7 +390,7 @@ def lxc_ccu(lxc_images: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 
 def test_two_ues_in_lxc(lxc_ccu: Ccu) -> None:
     check_two_ues(lxc_ccu.run("--runtime", "lxc", *TWO_UES, flows="cubic@0,reno@2"))
-    assert leftovers(lxc_ccu) == []
+    assert remaining_resources(lxc_ccu) == []
 
 
 def test_a_gnb_that_dies_in_lxc_is_reported(lxc_ccu: Ccu) -> None:
@@ -399,7 +399,7 @@ def test_a_gnb_that_dies_in_lxc_is_reported(lxc_ccu: Ccu) -> None:
     assert ran.code == 1, ran.printed
     assert "oai-gnb ended" in ran.printed
     assert "the gNB dies" in ran.printed
-    assert leftovers(lxc_ccu) == []
+    assert remaining_resources(lxc_ccu) == []
 
 
 def test_a_missing_image_of_lxc_is_named_with_its_copy_command(lxc_ccu: Ccu) -> None:

@@ -20,7 +20,7 @@ import pytest
 from ccu.host import contain
 from testsupport.explained import check
 from testsupport.oai.containers import variables
-from testsupport.oai.stand_in_runs import Ccu, analysed, leftovers
+from testsupport.oai.stand_in_runs import Ccu, analysed, remaining_resources
 from testsupport.waiting import until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/udp_aimd.py"
@@ -91,7 +91,7 @@ def test_samples_decide_what_the_modems_measure_and_carry(
     for way in summary["channel"].values():
         assert way["samples"] > 1000 * 7680
         assert (way["saturated_samples"], way["missing_samples"]) == (0, 0)
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []
 
 
 def test_the_uplink_has_a_budget_of_its_own_and_blocks_may_have_no_beams(
@@ -110,7 +110,7 @@ def test_the_uplink_has_a_budget_of_its_own_and_blocks_may_have_no_beams(
     # The UE's samples have the same size in both directions, and the noise at the gNB is higher.
     added_db = channel["channel_ul_noise_db"] - channel["channel_noise_db"]
     assert added_db.mean() == pytest.approx(14.5, abs=0.2)
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []
 
 
 def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
@@ -139,7 +139,7 @@ def test_fading_of_the_scenario_costs_blocks_and_packets(lockstep: Ccu) -> None:
     aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
     assert aligned["channel_sinr_db"].mean() == pytest.approx(channel["sinr_db"].mean(), abs=1)
     assert aligned["channel_path_1_db"].notna().all()
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []
 
 
 def test_delays_are_explained_as_far_as_the_radio_shows(lockstep: Ccu) -> None:
@@ -163,7 +163,7 @@ def test_delays_are_explained_as_far_as_the_radio_shows(lockstep: Ccu) -> None:
         assert inside.sum(axis=1).min() == of_direction["delay_transmission_ns"].min()
     data = delays[delays["role"] == "data"]
     assert data["delay_queue_ns"].mean() > data["delay_radio_ns"].mean()
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []
 
 
 def test_quic_runs_over_samples(lockstep: Ccu) -> None:
@@ -175,7 +175,7 @@ def test_quic_runs_over_samples(lockstep: Ccu) -> None:
     assert aligned["quic_cwnd_bytes"].max() > 12_000
     received = ran.manifest["flows"][0]["received_bytes"]
     assert received * 8 / 2 > 1e6
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []
 
 
 POLICY = """\
@@ -224,7 +224,7 @@ def test_transport_blocks_have_the_times_of_their_slots(lockstep: Ccu) -> None:
     # The last blocks are in the gNB's buffer, and it may have sent some since it counted.
     sent_bytes = blocks.loc[blocks["pdu_direction"] == "dl", "pdu_bytes"].sum()
     assert sent_bytes == pytest.approx(int(counted), rel=0.05)
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []
 
 
 @pytest.mark.skipif(bool(contain.losses()), reason="this machine cannot contain a program")
@@ -246,7 +246,7 @@ def test_policies_and_programs_of_a_user_are_contained(lockstep: Ccu, tmp_path: 
     assert re.search(r"outside'?: (Read-only file system|Permission denied)$", touched)
     assert rows(ran.directory / "raw/cc-mine.csv")  # The policy has made its attempts.
     assert not outside.exists()
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []
 
 
 def test_a_ue_that_leaves_in_lxc_is_named(in_lxc: Ccu) -> None:
@@ -256,7 +256,7 @@ def test_a_ue_that_leaves_in_lxc_is_named(in_lxc: Ccu) -> None:
     assert ran.manifest["status"] == "failed"
     assert "oai-ue1 ended" in ran.printed
     assert "the UE leaves, as requested" in ran.printed
-    assert leftovers(in_lxc) == []
+    assert remaining_resources(in_lxc) == []
 
 
 @pytest.mark.parametrize("end_by", [signal.SIGINT, signal.SIGKILL])
@@ -268,12 +268,12 @@ def test_a_run_in_lxc_that_is_ended_leaves_nothing(in_lxc: Ccu, end_by: signal.S
     process.send_signal(end_by)
     assert process.wait() == (130 if end_by == signal.SIGINT else -end_by), process.printed
     if end_by == signal.SIGKILL:
-        assert leftovers(in_lxc)
+        assert remaining_resources(in_lxc)
         cleaning = in_lxc.start("clean")
         cleaning.wait()
         assert cleaning.printed.count("removed container ") == 2
         assert cleaning.printed.count("removed bridge ") == 2
-    assert leftovers(in_lxc) == []
+    assert remaining_resources(in_lxc) == []
 
 
 STANDING = (
@@ -333,7 +333,7 @@ def channel_of_ues(ccu: Ccu, scenario: Path, direction: str, ues: int) -> pd.Dat
     assert list(summary["channel"]) == names
     assert summary["radio_time_factor"] > 0
     assert_n3_is_in_the_radios_time(ran.manifest, run / "raw/n3.pcap", sum(received), direction)
-    assert leftovers(ccu) == []
+    assert remaining_resources(ccu) == []
     return channel
 
 
@@ -362,4 +362,4 @@ def test_a_ue_that_leaves_others_is_named(daemon: Any, lockstep: Ccu) -> None:
     assert ran.manifest["status"] == "failed"
     assert ran.printed.count("the UE leaves, as requested") == 1
     assert "oai-ue2 ended" in ran.printed
-    assert leftovers(lockstep) == []
+    assert remaining_resources(lockstep) == []

@@ -18,23 +18,17 @@ from cctraining.links import PACKET_BITS, STEP_S, Links
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed (make build)")
 
 
-def one_link(
-    mbps: float = 12.0,
-    rtt_s: float = 0.04,
-    buffer: float = 100.0,
-    count: int = 1,
-    steps: int = 5010,
-) -> Links:
-    """Links without anything random."""
+def one_link(steps: int = 5010) -> Links:
+    """A link of 12 Mbit/s, 40 ms and 100 packets, without anything random."""
     return Links(
-        capacity=np.full((count, steps), mbps * 1e6 / PACKET_BITS * STEP_S),
-        delay_steps=np.full(count, round(rtt_s / STEP_S)),
-        buffer=np.full(count, buffer),
-        loss=np.zeros(count),
-        burst_steps=np.ones(count, dtype=np.int64),
-        hold_chance=np.zeros(count),
-        hold_steps=np.zeros(count, dtype=np.int64),
-        target_s=np.full(count, 0.1),
+        capacity=np.full((1, steps), 12e6 / PACKET_BITS * STEP_S),
+        delay_steps=np.full(1, round(0.04 / STEP_S)),
+        buffer=np.full(1, 100.0),
+        loss=np.zeros(1),
+        burst_steps=np.ones(1, dtype=np.int64),
+        hold_chance=np.zeros(1),
+        hold_steps=np.zeros(1, dtype=np.int64),
+        target_s=np.full(1, 0.1),
     )
 
 
@@ -59,7 +53,7 @@ def test_what_agents_see_is_finite_and_within_the_space(agent: str) -> None:
 
 @pytest.fixture
 def full() -> tuple[Flows, float]:
-    """A flow of CUBIC after 15 s, and how much passed in the last 10."""
+    """A flow of CUBIC after 15 s, and the packets that passed in the last 10 s."""
     flows, random = Flows(one_link(steps=8_000)), np.random.default_rng(1)
     for _ in range(250):
         flows.pass_interval(random)
@@ -78,8 +72,8 @@ def test_the_model_keeps_packets_and_fills_its_link(full: tuple[Flows, float]) -
     assert flows.drops[0] > 0
     # Packets are in the queue, on their way, or were counted as acknowledged or lost.
     sent = flows.arrivals[0] + flows.drops[0]
-    on_the_way = sent - flows.inflight[0]
-    assert on_the_way <= flows.departures[0] + flows.known_drops[0] + 1e-6
+    accounted = sent - flows.inflight[0]
+    assert accounted <= flows.departures[0] + flows.known_drops[0] + 1e-6
 
 
 def test_the_models_rtt_is_that_of_a_full_window() -> None:

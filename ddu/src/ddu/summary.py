@@ -29,7 +29,7 @@ def summarise(
     handovers: pd.DataFrame | None,
     bins: Bins,
 ) -> dict[str, Any]:
-    """Return every key of docs/metrics.md; null where it was not measured."""
+    """Return the content of summary.json (docs/metrics.md); null where it was not measured."""
     experiment = run.manifest.experiment
     view = RunView(run, flows, mac)
     checks = cross_checks(run, flows, aligned, bins.width_s)
@@ -52,7 +52,7 @@ def summarise(
         **_written((each, each.of_run(view)) for each in summary_metrics() if each.of_run),
         **({} if shares is None else {"technology_ratio": shares}),
         **({} if handovers is None else {"mobility": mobility(run.radio_events, handovers)}),
-        "flows": [_flow(FlowView(run, *each)) for each in _with_rows(flows, aligned)],
+        "flows": [_flow(FlowView(run, flow, rows)) for flow, rows in _with_rows(flows, aligned)],
         "cross_checks": checks,
         **({} if run.events is None else {"events_count": _events(run.events)}),
         "alignment": run.alignment,
@@ -61,8 +61,8 @@ def summarise(
 
 
 def _changes(run: AlignedRun, bins: Bins) -> dict[str, Any]:
-    """Return what changed during the run, on the time axis of the tables; nothing if nothing
-    did."""
+    """Return the key `changes`: what changed during the run, on the time axis of the tables;
+    no key if nothing did."""
     changes = [
         {"t_s": (one.utc_ns - bins.start_utc_ns) / 1e9, "at_s": one.at_s, "change": str(one)}
         for one in run.manifest.changes
@@ -96,6 +96,7 @@ def _flow(view: FlowView) -> dict[str, Any]:
 
 
 def _written(values: Iterable[tuple[SummaryMetric, Value]]) -> dict[str, Value]:
+    """Return the values that summary.json has, by the names of their metrics."""
     return {
         metric.name: value
         for metric, value in values

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Handovers and their failures on the way of one UE without traffic, for each of so many seeds. Prints
+//! Handovers and their failures on the route of one UE without traffic, with each seed from 1 to SEEDS. Prints
 //! `seed,handovers,interruption_ms,too_late,too_early,wrong_cell,coverage,lost,ping_pong`: `interruption_ms` is the mean of the
 //! handovers, `lost` counts failures after which no cell was found by the end.
 //!
@@ -17,26 +17,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [_, config, seconds, seeds] = <[String; 4]>::try_from(words)
         .map_err(|_| "usage: handover_failures LINK.YAML SECONDS SEEDS")?;
     let mut config = ResolvedConfig::load(Path::new(&config))?;
-    let until = (seconds.parse::<f64>()? * 1e9) as u64;
+    let until_ns = (seconds.parse::<f64>()? * 1e9) as u64;
     println!(
         "seed,handovers,interruption_ms,{},lost,ping_pong",
         CLASSES.join(",")
     );
     for seed in 1..=seeds.parse::<u64>()? {
         config.seed = seed;
-        println!("{seed},{}", counts(&config, until)?);
+        println!("{seed},{}", counts(&config, until_ns)?);
     }
     Ok(())
 }
 
 /// Runs the link and returns the columns after the seed.
-fn counts(config: &ResolvedConfig, until: u64) -> Result<String, Box<dyn std::error::Error>> {
+fn counts(config: &ResolvedConfig, until_ns: u64) -> Result<String, Box<dyn std::error::Error>> {
     let mut link: Link<()> = Link::new(config, Source::load(config)?)?;
     let (mut handovers, mut interrupted_ns, mut failures, mut ping_pongs) = (0, 0, 0, 0);
     let mut classes = [0; CLASSES.len()];
-    while link.next_event().at < until {
+    while link.next_event().at < until_ns {
         link.advance(link.next_event().at);
-        link.samples();
+        link.samples(); // Dropped: they would fill memory.
         for event in link.radio_events() {
             match event.kind {
                 EventKind::HandoverComplete {

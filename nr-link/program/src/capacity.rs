@@ -14,8 +14,8 @@ const LONGEST_S: f64 = 21_600.0;
 const HEADER: &str =
     "t_s,ue,rsrp_dbm,sinr_db,ul_snr_db,cqi,dl_mcs,dl_capacity_mbps,ul_capacity_mbps";
 
-/// Writes one row for each UE and interval to `out`: means over the interval, empty for a scenario
-/// with capacity. The capacity is that of IP packets with a full queue.
+/// Writes one row for each UE and interval to `out`: means over the interval, of which a capacity
+/// scenario has only the capacities. These are of IP packets with a full queue.
 ///
 /// # Errors
 /// The scenario is not valid for the link, or writing fails.
@@ -60,6 +60,7 @@ pub fn write(
     out.flush().context("standard output")
 }
 
+/// Writes a row. `before` has the totals of downlink and uplink at the end of the UE's row before, bytes.
 fn row(
     sample: &MacSample,
     mcs: Option<&SettledMcs>,

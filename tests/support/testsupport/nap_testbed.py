@@ -25,13 +25,13 @@ BAD, BROKEN = 11, 18
 
 
 class NapOptions(TestbedOptions):
-    """None."""
+    """No options of its own."""
 
     name: Literal["nap"] = "nap"
 
 
 class BedOptions(TestbedOptions):
-    """None."""
+    """No options of its own."""
 
     name: Literal["bed"] = "bed"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUBIC (RFC 9438) and Reno for policies that stand above them, with Linux's constants and HyStart.
 
-The kernel's own see each ACK, these see reports, and grow by what the ACKs of one acknowledge.
+Those of the kernel see each ACK; these see reports, and grow by what a report's ACKs acknowledge.
 """
 
 from __future__ import annotations
@@ -11,18 +11,23 @@ from math import inf
 from ccplane.abi import LOSS, RECOVERY, Report
 
 C = 0.4
+"""Packets/s³."""
 BETA = 717 / 1024
 FRIENDLY_ACKS = 15 / 8
-"""ACKed packets for each packet of Reno's window, as a multiple of the window: 3 (1-b)/(1+b)."""
+"""ACKed packets for each packet that Reno's window grows by, as a multiple of CUBIC's window:
+(1+b)/(3(1-b)) with b = BETA, rounded down to eighths as in Linux."""
 FIRST_GROWTH = 20
-"""ACKed packets for each packet of growth, at most, until the first loss."""
+"""ACKed packets for each packet that the window grows by, at most, until the first loss."""
 LEAST_GROWTH = 0.01
-"""Packets in a round trip, at the maximum that the last loss left."""
+"""Growth in a round trip, packets, where the curve is flat."""
 LEAST_WINDOW = 2.0
+"""Packets."""
 DELAY_LEAST_S, DELAY_MOST_S = 0.004, 0.016
-"""HyStart: the increase of the RTT, an eighth of the least, that ends slow start."""
+"""HyStart: bounds of the increase of the RTT, an eighth of the least RTT, that ends slow start."""
 ROUND_SAMPLES = 8
+"""HyStart: ACKs in a round before its least RTT counts."""
 SLOW_START_LEAST = 16
+"""HyStart: the smallest window at which it ends slow start, packets."""
 
 
 class Cubic:
@@ -92,7 +97,7 @@ class Cubic:
     def grow(self, acked: float, now_s: float, least_s: float) -> None:
         if self.cwnd < self.ssthresh:
             before = self.cwnd
-            self.cwnd = min(self.cwnd + acked, max(self.ssthresh, before))
+            self.cwnd = min(self.cwnd + acked, self.ssthresh)
             acked -= self.cwnd - before
         if acked > 0:
             self.cwnd += acked / self._acks_for_each(acked, now_s, least_s)
@@ -110,7 +115,7 @@ class Cubic:
         self._reno += acked / (FRIENDLY_ACKS * self.cwnd)
         if self._reno > self.cwnd:
             acks = min(acks, self.cwnd / (self._reno - self.cwnd))
-        return max(acks, 2.0)
+        return max(acks, 2.0)  # At most 1.5 times the window in a round trip, as in Linux.
 
     def lose(self) -> None:
         self._before = self.cwnd, self.ssthresh

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analysis of a campaign's runs, in a process of its own.
 
-A run that breaks a library or takes all memory costs its own tables, not the campaign; and what
-the libraries take in time to start and in memory is taken once, not in the process of the runs.
+A run that breaks a library or takes all memory costs its own tables, not the campaign; and the
+libraries are loaded once, outside the process of the runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ccu.host.child import Child
 
 
 class Answer(NamedTuple):
-    """The result of an analysis, which is in the run's directory."""
+    """The end of an analysis, whose tables are in the run's directory."""
 
     problem: str | None
     """The reason why there are no tables; None if they are complete."""
@@ -56,7 +56,7 @@ class Analyst:
 
 def _analyze_each(connection: Connection) -> None:
     """Analyse the runs that come, until the connection is closed."""
-    # An analysis that is ended removes what it has begun.
+    # SIGTERM raises an exception, so that an analysis removes what it has half written.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):  # The warnings of libraries would disturb the campaign's display.

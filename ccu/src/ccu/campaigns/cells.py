@@ -14,7 +14,7 @@ from ccu.scenarios import radios
 from ccu.scenarios.resolve import resolve_written
 from ccu.spec.experiment import Experiment
 from ccu.spec.places import Places, written_at
-from ccu.spec.radio import KEY, one_key_each
+from ccu.spec.radio import RADIO, one_key_each
 from ddu.campaign.definition import Campaign, Point
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 
@@ -95,8 +95,8 @@ def _experiment(campaign: Campaign, point: Point) -> tuple[Experiment, Places]:
     sources += [(("factors", *one), campaign.factors[one[0]][one[1]]) for one in point]
     for path, content in sources:
         found_at = {key: campaign.where(*path, key) for key in content}
-        if isinstance(inside := content.get(KEY), dict):
-            found_at |= {f"{KEY}.{key}": campaign.where(*path, KEY, str(key)) for key in inside}
+        if isinstance(inside := content.get(RADIO), dict):
+            found_at |= {f"{RADIO}.{key}": campaign.where(*path, RADIO, str(key)) for key in inside}
         options, found_at = one_key_each(content, found_at, radios.read)
         for key, value in options.items():
             if key in ("cc", "flows"):  # Both keys define the flows.

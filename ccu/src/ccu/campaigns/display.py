@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, Group
@@ -16,10 +16,8 @@ from rich.text import Text
 from ccu.campaigns import status as statuses
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
-from ccu.campaigns.plan import Plan
 from ccu.campaigns.runner import Work
 from ccu.campaigns.status import CampaignStatus, Row
-from ccu.host import disk
 from ddu.campaign.attempts import Attempts
 
 _LINES_BELOW = 5
@@ -28,8 +26,8 @@ _LINES_BELOW = 5
 
 @contextmanager
 def shown(work: Work, console: Console, *, lines: bool = False) -> Iterator[Listener]:
-    """Yield a listener for `ccu.campaigns.runner.carry_out`; with `lines`, its output may be mixed
-    with other output."""
+    """Yield a listener for `ccu.campaigns.runner.carry_out`; with `lines`, it prints lines
+    on a terminal too, between which others may print."""
     if lines or not console.is_terminal:
         yield _Lines(work, console)
         return
@@ -96,7 +94,8 @@ class _Picture:
         self.live.update(self._drawn())
 
     def _drawn(self) -> Group:
-        """Draw once per run: the result is shown four times per second beside a real-time run."""
+        """Return the rendered picture: rendering the table at each of the four refreshes per second
+        would take CPU time from runs in real time."""
         now = self._progress.status()
         total = f"{now.done} of {now.planned} runs, {left(now.left_s)}"
         below = _LINES_BELOW + self._work.at_once
@@ -116,7 +115,8 @@ def ending(outcome: Outcome, attempts: Attempts) -> str:
 
 
 def matrix(now: CampaignStatus, width: int) -> Table:
-    """Return done of planned at each point: the last factor that fits in columns, others in rows.
+    """Return done of planned at each point: the last factor that fits is in columns, the others
+    are in rows.
 
     `width` is the console's, in characters.
     """
@@ -172,6 +172,7 @@ def _sum(rows: list[Row]) -> Row:
 
 
 def _across(now: CampaignStatus, width: int) -> str | None:
+    """Return the factor whose levels are columns of `matrix`; None if none fits."""
     labels: dict[str, set[str]] = {}
     for row in now.rows:
         for factor, label in row.point:
@@ -199,45 +200,6 @@ def _entry(row: Row | None) -> Text:
     if row.failed:
         text.append(f" {row.failed} failed", style="red")
     return text
-
-
-def design(now: CampaignStatus, repeats: int) -> str:
-    """Return a text such as `12 (4 points, each 3 times)`."""
-    points = "1 point" if len(now.rows) == 1 else f"{len(now.rows)} points"
-    times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
-    return f"{now.planned} ({points}, {'each ' if len(now.rows) > 1 else ''}{times})"
-
-
-class PlanTable:
-    """The plans of several campaigns, a row each, and their sum."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[str, Plan]] = []
-
-    def add(self, work: Work, plan: Plan) -> None:
-        campaign = work.folder.campaign
-        self._rows.append((f"{campaign.name} {campaign.profile}", plan))
-
-    def table(self) -> Table:
-        """Return the table; hours are those of the runs still to do."""
-        plans = [plan for _, plan in self._rows]
-        columns: list[tuple[str, Callable[[Plan], float], Callable[[float], str]]] = [
-            ("runs", lambda plan: plan.status.planned, "{:.0f}".format),
-            ("done", lambda plan: plan.status.done, "{:.0f}".format),
-            ("left out", lambda plan: sum(plan.status.left_out.values()), "{:.0f}".format),
-            ("hours of traffic", lambda plan: plan.traffic_s / 3600, "{:.1f}".format),
-            ("hours here", lambda plan: plan.left_s / 3600, "{:.1f}".format),
-            ("disk", lambda plan: plan.disk_bytes, disk.amount),
-        ]
-        table = Table(box=None, show_footer=True)
-        table.add_column(
-            "campaign", footer="1 campaign" if len(plans) == 1 else f"{len(plans)} campaigns"
-        )
-        for title, number, text in columns:
-            table.add_column(title, footer=text(sum(map(number, plans))), justify="right")
-        for name, plan in self._rows:
-            table.add_row(name, *(text(number(plan)) for _, number, text in columns))
-        return table
 
 
 def left(seconds: float) -> str:

@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ccu.campaigns import definition, display, field, runner
+from ccu.campaigns import definition, display, field, plan_display, runner
 from ccu.campaigns.cells import cells
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
@@ -190,7 +190,7 @@ def plan(
     names = list(definition.library(profile)) if every else files or []
     if not names:
         raise refusal(f"no campaign has a profile {profile!r}", "take full", key="--profile")
-    totals, refused = display.PlanTable(), list[Problem]()
+    totals, refused = plan_display.PlanTable(), list[Problem]()
     for name in names:
         try:
             campaign = _read(name, profile, keep, output)
@@ -221,7 +221,7 @@ def _show_plan(work: runner.Work) -> None:
     on = sorted({one.testbed.name for one in work.of_points})
     table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
     table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
-    table.add_row("runs", display.design(now, campaign.repeats))
+    table.add_row("runs", plan_display.design(now, campaign.repeats))
     many = "one run" if work.at_once == 1 else f"{work.at_once} runs"
     table.add_row(
         "time", f"{display.left(sums.left_s)} with {many} at a time, {now.done} runs done"

@@ -16,7 +16,7 @@ from ccu.congestion import Control
 from ccu.scenarios import radios
 from ccu.scenarios.nr_link import queue_managers
 from ccu.spec.fields import DROP_TAIL
-from ccu.spec.radio import SLEEP
+from ccu.spec.radio import DRX
 from ccu.testbeds import drivers
 from ddu.console.problems import RefusedError
 from ddu.console.suggestions import unknown
@@ -103,7 +103,7 @@ _LISTS = {
         "ccu run --cc cubic --scenario NAME, or ccu scenario show NAME",
     ),
     "radios": _List(lambda: _each_alone(radios.library()), "ccu run --cc cubic --radio NAME"),
-    "drx": _List(lambda: _each_alone(radios.library(SLEEP)), "ccu run --cc cubic --drx NAME"),
+    "drx": _List(lambda: _each_alone(radios.library(DRX)), "ccu run --cc cubic --drx NAME"),
     "testbeds": _List(
         lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
         "ccu run --cc cubic --testbed NAME, or ccu doctor",

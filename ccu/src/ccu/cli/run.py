@@ -160,7 +160,7 @@ def resolved(experiment: Experiment, scenario: Path) -> str:
     """Return the experiment as YAML, without the radio where the scenario gives capacity."""
     note, unused = "", set[str]()
     if scenarios.gives_capacity(scenario):
-        unused = {*radio.FIELDS, radio.KEY}
+        unused = {*radio.FIELDS, radio.RADIO}
         left_out = ", ".join(sorted(unused))
         note = f"# {experiment.scenario} gives capacity itself, so there is no {left_out}\n"
     known = experiment.model_dump(mode="json", exclude_none=True, exclude=unused)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Radios and settings of DRX by name: presets of nr-link's keys of `radio`, one file each
+"""Presets by name, of radios and of DRX with RRC states: nr-link's keys of `radio`, one file each
 (docs/scenarios.md)."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ccu.scenarios.library import LIBRARY
-from ccu.spec.radio import KEY, SLEEP
+from ccu.spec.radio import DRX, RADIO
 from ccu.spec.yaml_places import read_lines, read_mapping
 from ddu.console.input_file import path_in, why_none
 from ddu.console.problems import RefusedError, Where, refusal
@@ -21,21 +21,20 @@ class _Kind(NamedTuple):
     folder: Path
     listed: str
     """The word by which `ccu list` shows them."""
-    form: str
+    fix: str
+    """The advice of errors on how to write one."""
     keys: tuple[str, ...] = ()
-    """The only keys of `radio` that they have; none: any."""
+    """The keys of `radio` that they may have; empty: all."""
 
 
 _KINDS = {
-    KEY: _Kind(LIBRARY / "radios", "radios", "write the radio as in docs/scenarios.md"),
-    SLEEP: _Kind(
-        LIBRARY / "drx", "drx", "write the setting as in docs/scenarios.md", ("drx", "rrc")
-    ),
+    RADIO: _Kind(LIBRARY / "radios", "radios", "write the radio as in docs/scenarios.md"),
+    DRX: _Kind(LIBRARY / "drx", "drx", "write the setting as in docs/scenarios.md", ("drx", "rrc")),
 }
 _KEYS = ("summary", "sources", "radio")
 
 
-def library(kind: str = KEY) -> dict[str, str]:
+def library(kind: str = RADIO) -> dict[str, str]:
     """Return the names and summaries of the presets that come with the project."""
     files = sorted(_KINDS[kind].folder.glob("*.yaml"))
     return {file.stem: str(read_mapping(file)[0].get("summary", "")) for file in files}
@@ -58,8 +57,8 @@ def read(kind: str, name: str) -> tuple[dict[str, Any], dict[str, Where]]:
     The place of a key inside has the key's path, such as `radio.drx.inactivity_ms`. Raises
     RefusedError.
     """
-    file, of = locate(kind, name), _KINDS[kind]
-    content, lines = read_mapping(file, of.form)
+    file, rules = locate(kind, name), _KINDS[kind]
+    content, lines = read_mapping(file, rules.fix)
     for key in content:
         if key not in _KEYS:
             fix = instead_of(key, _KEYS)
@@ -67,11 +66,11 @@ def read(kind: str, name: str) -> tuple[dict[str, Any], dict[str, Where]]:
     radio = content.get("radio")
     if not isinstance(radio, dict) or not radio:
         line = lines.get("radio")
-        raise refusal("is not a mapping of keys", of.form, file=file, line=line, key="radio")
+        raise refusal("is not a mapping of keys", rules.fix, file=file, line=line, key="radio")
     inside = {path[1:]: line for path, line in read_lines(file).items() if path[0] == "radio"}
     for key in radio:
-        if of.keys and key not in of.keys:
-            fix, line = instead_of(str(key), of.keys), inside[(str(key),)]
+        if rules.keys and key not in rules.keys:
+            fix, line = instead_of(str(key), rules.keys), inside[(str(key),)]
             raise refusal("unknown key", fix, file=file, line=line, key=f"radio.{key}")
     places = {
         (path[0] if len(path) == 1 else ".".join(("radio", *path))): Where(

@@ -8,7 +8,7 @@ from typing import Any
 
 from ccu.scenarios import nr_link, radios
 from ccu.spec.fields import HEADERS_BYTES
-from ccu.spec.radio import SLEEP
+from ccu.spec.radio import DRX
 from ddu.console.problems import refusal
 
 Settings = dict[str, tuple[Any, str]]
@@ -32,7 +32,7 @@ def settings(file: Path, taken: set[str]) -> Settings:
     fixed = {key: (value, "path") for key, value in _of_path(path, taken).items()}
     fixed |= {key: (link[key], "link") for key in _LINK if key in link}
     if "drx" in link and not {"drx", "radio.drx"} & taken:
-        own, _ = radios.read(SLEEP, link["drx"])
+        own, _ = radios.read(DRX, link["drx"])
         fixed |= {f"radio.{key}": (value, "link.drx") for key, value in own.items()}
     return {key: value for key, value in fixed.items() if key not in taken}
 

@@ -33,7 +33,7 @@ SCHEMA_VERSION = 1
 Direction = Literal["dl", "ul"]
 """Towards the UE, or from it."""
 
-_ABSENT_IF_EMPTY = (radios.KEY, "changes", "explain", "mac_pcap")
+_ABSENT_IF_EMPTY = (radios.RADIO, "changes", "explain", "mac_pcap")
 """Keys that run.json has only if they hold something."""
 
 
@@ -98,9 +98,9 @@ class Experiment(ExperimentFields):
     @model_validator(mode="after")
     def _testbed_carries_it(self) -> Experiment:
         testbed = self.testbed
-        asked = testbed.unsupported & self.model_fields_set - {radios.KEY}
-        if radios.KEY in testbed.unsupported:
-            asked |= {f"{radios.KEY}.{key}" for key in self.radio}
+        asked = testbed.unsupported & self.model_fields_set - {radios.RADIO}
+        if radios.RADIO in testbed.unsupported:
+            asked |= {f"{radios.RADIO}.{key}" for key in self.radio}
         if asked:
             fix = f"leave it out with --testbed {testbed.name}"
             raise InvalidValue(

@@ -15,7 +15,7 @@ def options() -> list[Written]:
     """Return the options of every experiment, short forms among them, in order."""
     declared = [Written("cc", Experiment.model_fields["flows"], CC)]
     for one in written(Experiment):
-        declared += [one, *radio.SHORT.values()] if one.key == radio.KEY else [one]
+        declared += [one, *radio.SHORT.values()] if one.key == radio.RADIO else [one]
     return declared
 
 

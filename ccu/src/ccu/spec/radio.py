@@ -16,8 +16,8 @@ from ccu.spec.option import Option, written
 from ccu.spec.testbed import Value
 from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, invalid
 
-KEY = "radio"
-SLEEP = "drx"
+RADIO = "radio"
+DRX = "drx"
 """The short form that sets DRX and RRC states, two keys of nr-link's `radio`."""
 OFF = "off"
 FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "gnb_profile"})
@@ -29,7 +29,7 @@ Preset = Callable[[str, str], tuple[Written, Places]]
 """A function of the kind of a preset, `radio` or `drx`, and its name or file: its keys of `radio`,
 and the place of each."""
 
-_SLEEP_KEYS = (f"{KEY}.drx", f"{KEY}.rrc")
+_SLEEP_KEYS = (f"{RADIO}.drx", f"{RADIO}.rrc")
 
 # nr-link's limit, which it states for the secondary ones alone (TS 38.331 maxNrofServingCells).
 _MOST_CARRIERS = 16
@@ -137,8 +137,8 @@ class ShortForms(Value):
 
 
 SHORT = {one.key: one for one in written(ShortForms)}
-_MEANS = {key: f"{KEY}.{key}" for key in SHORT} | {"carriers": f"{KEY}.secondary"}
-_MEANS |= {f"{KEY}.{field}": field for field in FIELDS}
+_MEANS = {key: f"{RADIO}.{key}" for key in SHORT} | {"carriers": f"{RADIO}.secondary"}
+_MEANS |= {f"{RADIO}.{field}": field for field in FIELDS}
 
 
 def one_key_each(
@@ -148,12 +148,12 @@ def one_key_each(
 
     Keys beside a preset are stronger than it. Raises RefusedError.
     """
-    values, found_at = _inside(given.get(KEY), places, preset)
-    from_preset = isinstance(given.get(KEY), str)
+    values, found_at = _inside(given.get(RADIO), places, preset)
+    from_preset = isinstance(given.get(RADIO), str)
     problems: list[Problem] = []
     for key, value in given.items():
         name = _MEANS.get(key, key)
-        if key == KEY or (key in SHORT and value is None):
+        if key == RADIO or (key in SHORT and value is None):
             continue
         where = places.get(key, Where(key=key))
         if name in values and not from_preset:
@@ -183,9 +183,9 @@ def _expand_sleep(values: Written, found_at: dict[str, Where], preset: Preset) -
     elif isinstance(name, str):
         where = found_at[_SLEEP_KEYS[0]]
         del values[_SLEEP_KEYS[0]]
-        own, places = _read(preset, SLEEP, name, where)
+        own, places = _read(preset, DRX, name, where)
         for key in set(_SLEEP_KEYS) - set(values):  # A setting replaces another one as a whole.
-            inside = key.removeprefix(f"{KEY}.")
+            inside = key.removeprefix(f"{RADIO}.")
             values[key] = own.get(inside)
             found_at[key] = places.get(inside, where)
             found_at |= {path: at for path, at in places.items() if path.startswith(f"{key}.")}
@@ -203,19 +203,21 @@ def _read(preset: Preset, kind: str, name: str, where: Where) -> tuple[Written, 
 
 def _inside(radio: object, places: Places, preset: Preset) -> tuple[Written, dict[str, Where]]:
     """Return the values of the key `radio`, a preset or a mapping, and their places."""
-    where = places.get(KEY, Where(key=KEY))
+    where = places.get(RADIO, Where(key=RADIO))
     if radio is None:
         return {}, {}
     if isinstance(radio, str):
-        values, found_at = _read(preset, KEY, radio, where)
+        values, found_at = _read(preset, RADIO, radio, where)
         found_at = {key: at for key, at in found_at.items() if "." not in key}
     elif isinstance(radio, Mapping):
         values = {str(key): value for key, value in radio.items()}
-        found_at = {key: places.get(f"{KEY}.{key}", Where(key=key).inside(where)) for key in values}
+        found_at = {
+            key: places.get(f"{RADIO}.{key}", Where(key=key).inside(where)) for key in values
+        }
     else:
         fix = "write a name of `ccu list radios`, a file, or keys of docs/link-config.md"
         raise RefusedError(Problem(f"is {radio!r}", fix, where))
-    names = {key: key if key in FIELDS else f"{KEY}.{key}" for key in values}
+    names = {key: key if key in FIELDS else f"{RADIO}.{key}" for key in values}
     return (
         {names[key]: value for key, value in values.items()},
         {names[key]: found_at[key] for key in values},
@@ -224,11 +226,11 @@ def _inside(radio: object, places: Places, preset: Preset) -> tuple[Written, dic
 
 def gathered(values: Mapping[str, Any]) -> Written:
     """Return the values with the keys `radio.…` in one mapping, as an experiment has them."""
-    inside = f"{KEY}."
+    inside = f"{RADIO}."
     radio = {
         key.removeprefix(inside): value
         for key, value in values.items()
         if inside in key and value is not None
     }
     others = {key: value for key, value in values.items() if inside not in key}
-    return others | ({KEY: radio} if radio else {})
+    return others | ({RADIO: radio} if radio else {})

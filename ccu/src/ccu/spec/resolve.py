@@ -17,7 +17,7 @@ from ccu.spec.keys import flag_of, keys
 from ccu.spec.option import Written
 from ccu.spec.option import written as written_fields
 from ccu.spec.places import Places, placed
-from ccu.spec.radio import KEY, Preset, gathered, one_key_each
+from ccu.spec.radio import RADIO, Preset, gathered, one_key_each
 from ccu.spec.testbed import TestbedOptions, default, every_options, options_of, testbeds_with
 from ccu.spec.testbed import keys as option_keys
 from ccu.spec.yaml_places import read_lines, read_mapping
@@ -138,9 +138,9 @@ def _read_file(file: Path) -> tuple[dict[str, Any], dict[str, Where]]:
     content, lines = read_mapping(file)
     # A key that YAML merges from elsewhere has no line.
     places = {str(key): Where(str(file), lines.get(str(key), 1), str(key)) for key in content}
-    if isinstance(content.get(KEY), dict):
+    if isinstance(content.get(RADIO), dict):
         for path, line in read_lines(file).items():
-            if len(path) == 2 and path[0] == KEY:
+            if len(path) == 2 and path[0] == RADIO:
                 key = ".".join(path)
                 places[key] = Where(str(file), line, key)
     return {str(key): value for key, value in content.items()}, places

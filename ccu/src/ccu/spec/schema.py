@@ -12,7 +12,7 @@ from ccu.spec import traffic
 from ccu.spec.experiment import Experiment
 from ccu.spec.fields import CC
 from ccu.spec.option import Written, written
-from ccu.spec.radio import FIELDS, KEY, SHORT
+from ccu.spec.radio import FIELDS, RADIO, SHORT
 from ccu.spec.testbed import TestbedOptions, drivers, every_options, testbeds_with
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -38,7 +38,7 @@ def experiment_schema(radio: Mapping[str, Any]) -> dict[str, Any]:
             properties |= {field.key: _written(field, inside[field.name])}
         if options.section:
             properties[options.section] = _section(options, inside)
-    properties[KEY] = _radio(properties, radio)
+    properties[RADIO] = _radio(properties, radio)
     return {
         "$schema": DIALECT,
         "title": "Experiment of ccu",
@@ -81,7 +81,7 @@ def _radio(properties: Mapping[str, Any], nr_link: Mapping[str, Any]) -> dict[st
         key: properties[key] if key in FIELDS else of for key, of in nr_link["properties"].items()
     }
     mapping = {"type": "object", "properties": keys, "additionalProperties": False}
-    return {"description": properties[KEY]["description"], "anyOf": [{"type": "string"}, mapping]}
+    return {"description": properties[RADIO]["description"], "anyOf": [{"type": "string"}, mapping]}
 
 
 def _section(options: type[TestbedOptions], plain: dict[str, Any]) -> dict[str, Any]:

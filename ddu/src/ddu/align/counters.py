@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cumulative counters: which columns are some, and what they grew by."""
+"""Cumulative counters: which columns are counters, and their growth."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ FILE = "flows.json"
 _SCHEMA = "nr-link-flows/1"
 _FIRST = ("utc_ns", "flow", "end", "duration_ns", "stream", "sender")
 _SECOND_NS = 1_000_000_000
-# iperf3 states the second of its start only: both fill the same table in the same way.
+# As iperf3, which states the second of its start only: the same table in the same way.
 _CLOCK = LogClock("intervals count from the second in which the connection was made", _SECOND_NS)
 _TCP = {
     "retransmissions": "iperf3_retransmissions_count",
@@ -32,7 +32,7 @@ _TCP = {
 
 
 def received_bytes(raw: Path, flow_id: str) -> int | None:
-    """Return the payload bytes that the receiver of a flow read; None if nothing says so."""
+    """Return the payload bytes that the receiver of a flow read; None if it is unknown or 0."""
     with _as_written(raw):
         counts = {flow["id"]: int(flow["received_bytes"]) for flow in _flows(raw)}
     return counts.get(flow_id) or None
@@ -94,7 +94,7 @@ def _of_datagrams(seen: dict[str, Any] | None, sends: bool) -> Values:
     if seen is None:
         return {}
     if sends:
-        return {"iperf3_packets_count": seen["received"]}
+        return {"iperf3_packets_count": seen["received"]}  # Of a sender: those sent.
     packets = seen["received"] + seen["lost"]
     return {
         "iperf3_jitter_ms": seen["jitter_ms"],

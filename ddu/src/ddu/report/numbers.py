@@ -20,14 +20,15 @@ _PARTS = {
     "dl": ("downlink", ""),
     "ul": ("uplink", ""),
 }
-"""Name of a part, and what it adds to the definition."""
+"""Name of each part of a metric, and its addition to the metric's definition."""
 _GAUGE = {"mean", "p5", "p95"}
+"""Metrics with these parts have one row: the mean, with the spread in the definition."""
 _UNKNOWN = "n/a"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A number of the run, or of each flow in their order."""
+    """A number of the run, or of each flow, in the order of the flows."""
 
     label: str
     unit: str
@@ -75,29 +76,29 @@ def flow_rows(flows: list[dict[str, Any]]) -> list[Row]:
     return _known_rows([metric for metric in summary_metrics() if metric.of_flow], flows)
 
 
-def _known_rows(metrics: list[SummaryMetric], of: list[dict[str, Any]]) -> list[Row]:
-    rows = (row for metric in metrics if metric.in_report for row in _rows(metric, of))
+def _known_rows(metrics: list[SummaryMetric], summaries: list[dict[str, Any]]) -> list[Row]:
+    rows = (row for metric in metrics if metric.in_report for row in _rows(metric, summaries))
     return [row for row in rows if any(value != _UNKNOWN for value in row.values)]
 
 
-def _rows(metric: SummaryMetric, of: list[dict[str, Any]]) -> Iterator[Row]:
+def _rows(metric: SummaryMetric, summaries: list[dict[str, Any]]) -> Iterator[Row]:
     if {*metric.parts} != _GAUGE:
-        yield from (_row(metric, part, of) for part in metric.parts or ("",))
+        yield from (_row(metric, part, summaries) for part in metric.parts or ("",))
         return
-    spread = _spread(of[0].get(metric.name) or dict.fromkeys(_GAUGE), metric.units)
-    mean = _row(metric, "mean", of)
+    spread = _spread(summaries[0].get(metric.name) or dict.fromkeys(_GAUGE), metric.units)
+    mean = _row(metric, "mean", summaries)
     yield replace(mean, label=metric.title, definition=f"{metric.definition}; mean, {spread}")
 
 
-def _row(metric: SummaryMetric, part: str, of: list[dict[str, Any]]) -> Row:
+def _row(metric: SummaryMetric, part: str, summaries: list[dict[str, Any]]) -> Row:
     """Return a number, or a part of one, of the run or of each flow; n/a where it is unknown or
     does not mean anything."""
     name, more = _PARTS.get(part, (part, ""))
     label = f"{metric.title}, {name}" if name else metric.title
     values = []
-    for content in of:
-        value = content.get(metric.name)
-        if metric.means_something is not None and not metric.means_something(content):
+    for summary in summaries:
+        value = summary.get(metric.name)
+        if metric.means_something is not None and not metric.means_something(summary):
             value = None
         elif part:
             value = (value or {}).get(part)
@@ -118,12 +119,12 @@ _ACCOUNTS = {
 
 
 def accounts(checks: dict[str, Any]) -> list[Row]:
-    """Return the accounts of the same bytes."""
+    """Return a row for each cross-check: the bytes as each source counted them, and ratios."""
     rows = []
     for key, value in checks.items():
-        label, name, definition = _ACCOUNTS.get(key, (key.replace("_", " "), "", ""))
-        digits = 4 if name == "1" else 0
-        rows.append(Row(label, name, [_number(value, Unit(shown_digits=digits))], definition))
+        label, unit, definition = _ACCOUNTS.get(key, (key.replace("_", " "), "", ""))
+        digits = 4 if unit == "1" else 0
+        rows.append(Row(label, unit, [_number(value, Unit(shown_digits=digits))], definition))
     return rows
 
 

@@ -17,17 +17,15 @@ from ddu.console.problems import refusal
 
 _NOWHERE = "/dev/null/nowhere"
 """A path that cannot exist."""
-
-
 _PATIENCE_S = 30.0
-"""A client that sends or takes nothing for as long is gone."""
+"""Timeout of a client that neither sends nor receives."""
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
 )
-"""Reports bring all with them, and fetch nothing. No page can read another, whose run somebody else
-may have made, and none of another site can have one in a frame, to lead clicks."""
+"""The Content-Security-Policy. Reports are self-contained and fetch nothing. A page cannot read
+another one, which somebody else may have made, and other sites cannot frame one (clickjacking)."""
 
 
 def _is_ours(host: str) -> bool:
@@ -55,8 +53,8 @@ class _Handler(SimpleHTTPRequestHandler):
         self.connection.settimeout(_PATIENCE_S)
 
     def parse_request(self) -> bool:
-        """Refuse a request by a name that is not this machine's: a page of another site, whose name
-        somebody had point here, could read the runs."""
+        """Refuse a request by a name that is not this machine's: by DNS rebinding, a page of
+        another site could read the runs."""
         if not super().parse_request():
             return False
         if _is_ours(self.headers.get("Host", "")):
@@ -103,7 +101,7 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Quiet."""
+        """Print nothing."""
 
 
 def server(runs: Path, bind: str, port: int) -> ThreadingHTTPServer:

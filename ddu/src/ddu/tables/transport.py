@@ -24,7 +24,8 @@ def grid(flows: Sequence[ObservedFlow], width_ns: int) -> Bins:
 def transport_table(flows: Sequence[ObservedFlow], bins: Bins) -> pd.DataFrame:
     """Return one row per bin and flow, in order of time within each flow.
 
-    Columns are joined one by one: a table for each flow would cost more than its packets.
+    Columns are joined one by one: to build a DataFrame for each flow would take
+    longer than to count its packets.
     """
     starts = bins.edges_utc_ns[:-1]
     columns: dict[str, object] = {
@@ -40,8 +41,8 @@ def transport_table(flows: Sequence[ObservedFlow], bins: Bins) -> pd.DataFrame:
         if metric.across is None:
             columns[metric.name] = np.concatenate([metric.values(view) for view in views])
         else:
-            of, compute = metric.across
-            values = np.stack(np.split(np.asarray(columns[of], dtype=np.float64), len(flows)))
+            source, compute = metric.across
+            values = np.stack(np.split(np.asarray(columns[source], dtype=np.float64), len(flows)))
             together = compute(np.where(active, values, np.nan))
             columns[metric.name] = np.tile(together, len(flows))
     return pd.DataFrame(columns)
@@ -52,7 +53,7 @@ def _repeated(values: list[str], bins: Bins) -> npt.NDArray[np.object_]:
 
 
 def _active(flow: ObservedFlow, bins: Bins) -> npt.NDArray[np.bool_]:
-    """Return the bins between the first payload packet sent and the last one received."""
+    """Return whether each bin is between the first payload packet sent and the last received."""
     starts = bins.edges_utc_ns[:-1]
     begun: npt.NDArray[np.bool_] = starts + bins.width_ns > flow.first_utc_ns
     return begun & (starts <= flow.last_utc_ns)

@@ -8,7 +8,7 @@ use super::{Channel, NO_SIGNAL_DBM};
 use crate::Nanos;
 
 /// The paths, level and noise that a signal meets at one time.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Propagation {
     /// Received power before small-scale fading, dBm per resource element.
     pub signal_dbm: f64,
@@ -37,19 +37,22 @@ impl Channel {
         self.multipath.longest_delay_s()
     }
 
-    /// Describes the channel at `t` after the start of the scenario in the time domain. Its frequency response is that
+    /// Returns the channel at `t` after the start of the scenario in the time domain. Its frequency response is that
     /// of [`Channel::observe`]. After a scenario that stops there are no paths.
-    pub fn propagation(&self, t: Nanos, seen: &mut Propagation) {
+    pub fn propagation(&self, t: Nanos) -> Propagation {
         let position = self.ticks.position(t);
         let at = position.unwrap_or(self.ticks.last());
         let beam = self.served();
         let levels = &beam.levels;
-        seen.noise_dbm = levels.noise_dbm(at);
-        seen.evm_power = self.evm_power;
-        seen.paths.clear();
+        let mut seen = Propagation {
+            signal_dbm: NO_SIGNAL_DBM,
+            noise_dbm: levels.noise_dbm(at),
+            evm_power: self.evm_power,
+            rsrp_dbm: NO_SIGNAL_DBM,
+            paths: Vec::new(),
+        };
         if position.is_none() {
-            (seen.signal_dbm, seen.rsrp_dbm) = (NO_SIGNAL_DBM, NO_SIGNAL_DBM);
-            return;
+            return seen;
         }
         seen.signal_dbm = levels.signal_dbm(at);
         seen.rsrp_dbm = beam.rsrp_dbm(at);
@@ -59,5 +62,6 @@ impl Channel {
         };
         let mut keep = |delay_s, gain| seen.paths.push(Path { delay_s, gain });
         self.multipath.each_path(moment, &mut keep);
+        seen
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A queue of events to come.
+//! A queue of items by the times at which they are due.
 
 use std::collections::VecDeque;
 
 use super::Nanos;
 
 /// Items that become due at a time ([`Nanos`], or a [`Slot`](super::Slot)). Those due at the same time leave in the
-/// order in which they were added. An item is hardly ever due before one that was added earlier.
+/// order in which they were added. An item is hardly ever due before one that was added
+/// earlier, so that adding is cheaper than to a heap.
 #[derive(Debug)]
 pub(crate) struct Timeline<I, W = Nanos>(VecDeque<(W, I)>);
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Beam failure, recovery and changes: when each happens, calculated manually, and what passes meanwhile.
+//! Beam failure, recovery and changes: when each happens, calculated manually, and when no packet arrives.
 
-use nr_link_model::{EventKind, Nanos, Port, UeId};
+use nr_link_model::{EventKind, Port, UeId};
 
 use crate::common::{MS, config, link, packet, scenario};
 
 const DOWN: Port = Port::Core { ue: UeId(0) };
 
-/// Returns the events with their times in ms, and the times in ms at which packets arrived, one sent in each ms.
-fn run(candidates: &str) -> (Vec<(EventKind, f64)>, Vec<Nanos>) {
+/// Returns the events with their times in ms, and the times in ms at which packets arrived, one sent in each ms. The beam
+/// is blocked from 1003 to 2003 ms; `candidates` is the key `beams` of the scenario.
+fn run(candidates: &str) -> (Vec<(EventKind, f64)>, Vec<u64>) {
     let radio = format!(
         "{{ss_pbch_block_power_dbm: 0, level: {{rsrp_dbm: -80}}, noise: {{floor_dbm_per_re: -105}}, \
          blockage: [{{from_s: 1.003, to_s: 2.003, loss_db: 40}}]{candidates}}}"
@@ -29,15 +30,19 @@ fn run(candidates: &str) -> (Vec<(EventKind, f64)>, Vec<Nanos>) {
     )
 }
 
+/// Returns whether no packet arrived in these ms.
+fn silent(arrived: &[u64], from: u64, to: u64) -> bool {
+    !arrived.iter().any(|at| (from..to).contains(at))
+}
+
 #[test]
-fn a_blocked_beam_fails_and_the_ue_recovers_over_a_candidate() {
+fn a_report_in_time_changes_the_beam_before_it_fails() {
     let (events, arrived) = run(", beams: [{loss_db: 10}]");
-    // SSBs at 1020, 1040 and 1060 ms show instances one to three. The gNB has the first report that the candidate is
-    // better at 1020 ms, and uses it 6 ms later, so that nothing fails.
+    // Failure would take SSBs at 1020, 1040 and 1060 ms. The gNB has the first report that the candidate is better at
+    // 1020 ms, and uses it 6 ms later.
     let change = |from, to| EventKind::BeamChange { from, to };
     assert_eq!(events, [(change(0, 1), 1026.0), (change(1, 0), 2026.0)]);
-    let silent = |from: Nanos, to: Nanos| !arrived.iter().any(|at| (from..to).contains(at));
-    assert!(silent(1015, 1026) && !silent(1026, 1060));
+    assert!(silent(&arrived, 1015, 1026) && !silent(&arrived, 1026, 1060));
 }
 
 #[test]
@@ -53,8 +58,7 @@ fn without_a_report_in_time_recovery_takes_three_instances_and_a_random_access()
         interruption_ns: 13_500_000,
     };
     assert_eq!(events[..2], [(failure, 1060.0), (recovery, 1073.5)]);
-    let silent = |from: Nanos, to: Nanos| !arrived.iter().any(|at| (from..to).contains(at));
-    assert!(silent(1015, 1073) && !silent(1074, 1100));
+    assert!(silent(&arrived, 1015, 1073) && !silent(&arrived, 1074, 1100));
 }
 
 #[test]
@@ -72,5 +76,6 @@ fn without_a_candidate_the_ue_waits_until_the_object_has_left() {
     // contention-based: 2030 ms and 17 slots.
     assert_eq!((from, to, interruption_ns), (0, 0, 978_500_000));
     assert_eq!(events[1].1, 2038.5);
+    // Without candidate beams there are no events at all.
     assert!(run("").0.is_empty());
 }

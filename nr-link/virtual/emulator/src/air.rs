@@ -193,7 +193,7 @@ impl Air {
     /// Returns the channel of all pairs of antennas of each UE at `t`, and the UE with the best SNR.
     fn seen(&self, t: u64) -> (Vec<Seen>, usize) {
         let each = |channels: &Vec<Channel>| {
-            let paths: Vec<_> = channels.iter().map(|one| propagation(one, t)).collect();
+            let paths: Vec<_> = channels.iter().map(|one| one.propagation(t)).collect();
             Seen {
                 snr_db: self.snr_db(&channels[0], &paths[0], t),
                 paths,
@@ -212,7 +212,7 @@ impl Air {
         for channel in self.ues.iter().map(|channels| &channels[0]) {
             for n in 0..INSTANTS {
                 let t = duration_s * NANOSECONDS * n as f64 / INSTANTS as f64;
-                let seen = propagation(channel, t as u64);
+                let seen = channel.propagation(t as u64);
                 let delays = seen.paths.iter().map(|path| path.delay_s);
                 let first = delays.fold(f64::INFINITY, f64::min);
                 for path in &seen.paths {
@@ -333,10 +333,4 @@ impl Response for Air {
     fn noise_time(&self, at: u64) -> Option<u64> {
         at.checked_sub(self.start.begun()?)
     }
-}
-
-fn propagation(channel: &Channel, t: u64) -> Propagation {
-    let mut seen = Propagation::default();
-    channel.propagation(t, &mut seen);
-    seen
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The testbed `replayed`, for campaigns that cost nothing: its runs have generated packets."""
+"""The testbed `replayed`, for campaigns that cost nothing: its runs copy generated packets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENTRY_POINT = "replayed = testsupport.faults.replayed_testbed:REPLAYED"
 
 
 class ReplayedOptions(TestbedOptions):
-    """None."""
+    """No options of its own."""
 
     name: Literal["replayed"] = "replayed"
 

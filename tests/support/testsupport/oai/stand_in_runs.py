@@ -19,6 +19,8 @@ SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static", "--no-locks
 
 
 class Ran(NamedTuple):
+    """The end of a `ccu run`: exit code, output, and the run's directory if there is one."""
+
     code: int
     printed: str
     directory: Path | None
@@ -33,7 +35,7 @@ class Ran(NamedTuple):
 class Ccu:
     """A ccu with the stand-ins, which must leave no resources behind.
 
-    `common`: words of every run."""
+    `common`: words of every run. `changed`: see `Started`."""
 
     def __init__(
         self,
@@ -81,11 +83,11 @@ class Ccu:
         return Ran(code, process.printed, directories[0] if directories else None)
 
 
-def leftovers(ccu: Ccu) -> list[str]:
-    """Return our containers, networks, names of networks, bridges and records.
+def remaining_resources(ccu: Ccu) -> list[str]:
+    """Return our containers, networks, network namespaces, bridges and records.
 
-    Networks that Docker itself keeps are not ours: as containers start or end at the same time, it
-    may count an endpoint that does not exist, until it is started again
+    If only networks remain that Docker refuses to remove, restart it first: as containers start or
+    end at the same time, it may count an endpoint that does not exist until it is started again
     (https://github.com/moby/moby/issues/42119).
     """
     left = _left(ccu)

@@ -32,25 +32,25 @@ def unshare(namespaces: int) -> None:
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    words = (one.encode() or None for one in (source, target, kind))
-    _checked(_libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None), target)
+    names = (one.encode() or None for one in (source, target, kind))
+    _checked(_libc.mount(*names, ctypes.c_ulong(flags), options.encode() or None), target)
 
 
 def restrict(target: str, flags: int) -> None:
-    """Give these flags to a mount and those below it."""
+    """Set these flags of a mount and of all mounts below it."""
     _set_attributes(target, _AT_RECURSIVE, flags, 0)
 
 
 def allow(target: str, flag: int) -> None:
-    """Take a flag from a mount."""
+    """Clear a flag of a mount, not of those below it."""
     _set_attributes(target, 0, 0, flag)
 
 
-def _set_attributes(target: str, which: int, given: int, taken: int) -> None:
+def _set_attributes(target: str, at_flags: int, attr_set: int, attr_clr: int) -> None:
     """Call mount_setattr(2), which is there since Linux 5.12."""
-    attributes = struct.pack("=4Q", given, taken, 0, 0)
+    attributes = struct.pack("=4Q", attr_set, attr_clr, 0, 0)
     result = _libc.syscall(
-        _MOUNT_SETATTR, _AT_FDCWD, target.encode(), which, attributes,
+        _MOUNT_SETATTR, _AT_FDCWD, target.encode(), at_flags, attributes,
         ctypes.c_size_t(len(attributes)),
     )  # fmt: skip
     _checked(result, target)
@@ -67,13 +67,13 @@ def open_in_root(root: int, path: str, flags: int) -> int:
     return descriptor
 
 
-def end_with_parent(number: int) -> None:
-    """Ask for the signal when the parent ends; a change of the user cancels it."""
-    _checked(_libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0), "prctl")
+def end_with_parent(signal_number: int) -> None:
+    """Have the kernel send the signal when the parent ends; a change of the user cancels it."""
+    _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "prctl")
 
 
 def gain_no_privileges() -> None:
-    """Give up what programs with set-user-ID or capabilities would bring."""
+    """Give up the rights that programs with set-user-ID or file capabilities would gain."""
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
 
 

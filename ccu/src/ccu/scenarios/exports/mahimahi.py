@@ -11,7 +11,7 @@ import numpy as np
 from ccu.scenarios import nr_link
 from ccu.scenarios.library import locate
 from ccu.scenarios.play import play
-from ccu.scenarios.sources.mahimahi import OPPORTUNITY_BYTES, look
+from ccu.scenarios.sources.mahimahi import OPPORTUNITY_BYTES, check
 from ccu.spec.experiment import Experiment
 from ddu.console.problems import refusal
 
@@ -28,7 +28,7 @@ def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
         target = base.with_name(f"{base.name}.{suffix}")
         trace = traces.get(direction)
         if trace and trace["format"] == "mahimahi":
-            look(file.parent / trace["file"])
+            check(file.parent / trace["file"])
             shutil.copyfile(file.parent / trace["file"], target)
         else:
             if played is None:

@@ -65,7 +65,7 @@ def _of_text(file: Path, period_s: float | None) -> Iterator[tuple[float, tuple[
     from ddu.readers.android.log import STAMP
     from ddu.readers.logs import content_of, whole_lines
 
-    text, _ = whole_lines(content_of(csv_table.opened(file)))
+    text, _ = whole_lines(content_of(csv_table.readable_text(file)))
     now_s: float | None = None
     unstamped = 0
     for number, line in enumerate(text.splitlines(), start=1):

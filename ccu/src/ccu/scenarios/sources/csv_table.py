@@ -31,7 +31,7 @@ _TYPE_NAMES = {"int": "an integer", "double": "a number", "timestamp": "a time o
 _MISSING = ["", "NA", "N/A", "null", "-", "nan", "NaN"]
 
 
-def opened(file: Path) -> Path:
+def readable_text(file: Path) -> Path:
     """Return the file if it is readable text. Raises RefusedError."""
     if b"\0" in _head(file):
         raise refusal("is not text", "give the text form of the trace", file=file)
@@ -66,7 +66,7 @@ def _head(file: Path) -> bytes:
 
 def names(file: Path, required: Sequence[str], tool: str) -> list[str]:
     """Return the columns of the first line. Raises RefusedError if a required one is missing."""
-    with opened(file).open(encoding="utf-8", errors="replace") as stream:
+    with readable_text(file).open(encoding="utf-8", errors="replace") as stream:
         names_found = [name.strip('"') for name in stream.readline().rstrip("\r\n").split(",")]
     missing = [name for name in required if name not in names_found]
     if missing:

@@ -16,14 +16,15 @@ OPPORTUNITY_BYTES = 1504
 
 
 def read(file: Path, options: ImportOptions) -> ImportedScenario:
-    """Return the trace as downlink; `options.ul` as uplink, else the downlink's mean rate."""
-    last_ms, count = look(file)
+    """Return the trace as downlink; `options.ul` as uplink, else the downlink's mean rate, which is
+    at least 1 Mbit/s then."""
+    last_ms, count = check(file)
     copies = {f"{options.name}.down": file}
     mbps = count * OPPORTUNITY_BYTES * 8 / last_ms / 1e3
     ul: dict[str, object] = {"constant_mbps": round(max(mbps, 1.0), 3)}
     sources = [f"Downlink: Mahimahi trace {file.name}."]
     if options.ul:
-        look(options.ul)
+        check(options.ul)
         copies[f"{options.name}.up"] = options.ul
         ul = {"trace": {"file": f"{options.name}.up", "format": "mahimahi"}}
         sources.append(f"Uplink: Mahimahi trace {options.ul.name}.")
@@ -39,9 +40,9 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     )
 
 
-def look(file: Path) -> tuple[int, int]:
-    """Return the last timestamp and the number of timestamps. Raises RefusedError."""
-    csv_table.opened(file)
+def check(file: Path) -> tuple[int, int]:
+    """Return the last timestamp, ms, and the number of timestamps. Raises RefusedError."""
+    csv_table.readable_text(file)
     stamps = csv_table.read(file, {"ms": pa.int64()}, column_names=["ms"])["ms"]
     ms = csv_table.numbers(file, stamps, "the stamp", 1)
     csv_table.rising(file, ms, 1, "ms", strictly=False)

@@ -51,7 +51,7 @@ def _of_log(file: Path) -> Samples:
     from ddu.readers.oai.mac import READINGS, read_mac_log
 
     try:
-        log = read_mac_log(csv_table.opened(file))
+        log = read_mac_log(csv_table.readable_text(file))
     except UnreadableInput:
         raise _no_samples(file) from None
     clock = "utc_ns" if log.kind == READINGS else "radio_ns"

@@ -51,7 +51,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
 
 def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the seconds since the first one, and Mbit/s. Raises RefusedError."""
-    csv_table.opened(file)
+    csv_table.readable_text(file)
     heading = _heading(file)
     columns = csv_table.read(
         file,

@@ -12,7 +12,7 @@ from pathlib import Path
 from ccu.scenarios.oai_channel_model import STEP_S, Setting
 from ccu.testbeds.oai.background import Background
 from ccu.testbeds.oai.radio_clock import RadioClock
-from ccu.testbeds.oai.telnet import Model, Softmodem, TelnetFailed
+from ccu.testbeds.oai.telnet import ChannelModel, Softmodem, TelnetFailed
 
 HEADER = ("utc_ns", "radio_s", "model", "ploss_db", "noise_db", "late_ms", "sent_ms", "ue")
 _LONGEST_WAIT_S = 0.05
@@ -153,7 +153,7 @@ class Replay(Background):
             self._log.write(due_s, track, late_ms, sent_ms)
 
 
-def _find(models: Sequence[Model], name: str) -> Model:
+def _find(models: Sequence[ChannelModel], name: str) -> ChannelModel:
     for model in models:
         if model.name == name:
             return model

@@ -2,8 +2,8 @@
 """A client of the softmodems' telnet server: one command, one answer, one connection.
 
 It uses plain sockets, not telnetlib3: the server negotiates nothing (it sends no IAC) and accepts
-one client at a time, and each wait needs a bound and each answer its instant. It uses no event
-loop: a run's other parts are polled processes, and one thread per modem suffices.
+one client at a time, and each wait needs a timeout. It uses no event loop: a run's other parts
+are polled processes, and one thread per modem suffices.
 
 The server ends an answer with its prompt only, and `rfsimu …` prints the prompt *before* its
 answer: an answer is complete when the prompt has come and nothing more within a pause, or, if the
@@ -24,8 +24,11 @@ from typing import Any
 
 PROMPT = re.compile(r"softmodem_\w+> ")
 _PAUSE_S = 0.05
+"""An answer whose end is unknown is complete after this pause."""
 _PATIENCE_S = 2.0
+"""Timeout of a connection and of an answer."""
 _NEWEST_WEIGHT = 0.2
+"""The weight of the newest duration in `Softmodem.answer_s`."""
 
 
 class TelnetFailed(Exception):  # noqa: N818
@@ -34,7 +37,7 @@ class TelnetFailed(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True)
-class Model:
+class ChannelModel:
     """An entry of `channelmod show current`."""
 
     index: int
@@ -56,7 +59,6 @@ class Softmodem:
         except OSError as error:
             raise self._failed(error.strerror or str(error)) from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._left = b""
 
     def close(self) -> None:
         self._socket.close()
@@ -79,7 +81,7 @@ class Softmodem:
         try:
             while self._socket.recv(65536):
                 pass
-        except (BlockingIOError, OSError):
+        except OSError:  # No more data; a broken connection fails at the next command.
             return
 
     def _answer(self, command: str, ends: re.Pattern[str] | None) -> str:
@@ -108,7 +110,7 @@ class Softmodem:
     def _failed(self, why: str) -> TelnetFailed:
         return TelnetFailed(f"telnet server {self._where}: {why}")
 
-    def models(self) -> list[Model]:
+    def models(self) -> list[ChannelModel]:
         """Return the current channel models."""
         return parse_models(self.ask("channelmod show current", _MODELS_END))
 
@@ -127,7 +129,7 @@ class Softmodem:
 
     def radio_time(self) -> tuple[int, float]:
         """Return rfsim's simulated samples since the start, and samples per second."""
-        # Without an argument, the server frees a buffer that it never set, and the gNB ends.
+        # Without an argument, the server frees a buffer that it never set, and the gNB crashes.
         match = _VTIME.search(self.ask("rfsimu vtime now", _VTIME))
         if match is None:
             raise self._failed("rfsimu vtime reported no time")
@@ -148,10 +150,10 @@ _MODEL = re.compile(
 )
 
 
-def parse_models(answer: str) -> list[Model]:
+def parse_models(answer: str) -> list[ChannelModel]:
     """Parse `channelmod show current`, as 2026.w11 prints it."""
     return [
-        Model(int(match[1]), match[2], match[3], float(match[4]), float(match[5]))
+        ChannelModel(int(match[1]), match[2], match[3], float(match[4]), float(match[5]))
         for match in _MODEL.finditer(answer.replace("\r", ""))
     ]
 

@@ -96,7 +96,7 @@ def of(phone: Shell) -> DataPlan:
 def sentence(settings: PhoneOptions) -> str:
     """Return the sentence about the phone's plan; empty if the query fails, for which the run's own
     check reports the reason."""
-    if not settings.is_asked:
+    if not settings.has_shell:
         return DataPlan().sentence().partition(";")[0]
     try:
         return of(chosen(settings)).sentence()

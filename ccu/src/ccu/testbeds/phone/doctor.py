@@ -18,7 +18,7 @@ def examine(settings: PhoneOptions) -> list[Finding]:
         return [program("adb"), *refused("address", error)]
     addresses = ", ".join(f"{one.reached_at} at {one.interface}" for one in servers)
     where = Finding("address", True, addresses)
-    if not settings.is_asked:
+    if not settings.has_shell:
         return [where]
     if not (client := program("ssh" if settings.ssh else "adb")).ok:
         return [client, where]

@@ -84,5 +84,5 @@ def flow_of(experiment: Experiment, plan: FlowPlan, number: int, direction: Dire
         round(experiment.duration_s - plan.start_s),
         traffic_of(experiment, plan),
         port=settings.port + number,
-        is_manual=not settings.is_asked,
+        is_manual=not settings.has_shell,
     )

@@ -105,7 +105,7 @@ class PhoneOptions(TestbedOptions):
     )
 
     @property
-    def is_asked(self) -> bool:
+    def has_shell(self) -> bool:
         """Return whether ccu can run commands on the phone."""
         return self.adb or self.ssh is not None
 
@@ -117,7 +117,7 @@ class PhoneOptions(TestbedOptions):
         return self.model_copy(update={"place": place, "note": note})
 
     def refuse(self, experiment: Experiment) -> None:
-        """Refuse traffic other than TCP for a duration, and what only a link of ours knows."""
+        """Refuse traffic other than TCP for a duration, and records that only emulation has."""
         for key, lacks in (
             ("explain", "where its packets' delay goes"),
             ("mac_pcap", "its blocks"),

@@ -32,7 +32,7 @@ def check_machine(experiment: Experiment) -> None:
     """Raise RefusedError, before anything starts, if the phone cannot be used or reached."""
     settings = phone_options(experiment)
     servers = address.candidates(settings)
-    if settings.is_asked:
+    if settings.has_shell:
         phone = chosen(settings)
         servers = [survey.first_reachable(phone, servers)[0]]
         data_plan.of(phone).check(settings.max_bytes)
@@ -72,7 +72,7 @@ class PhoneTestbed:
 
     def __init__(self, site: Site, settings: PhoneOptions) -> None:
         self._site = site
-        self._phone = chosen(settings) if settings.is_asked else None
+        self._phone = chosen(settings) if settings.has_shell else None
         servers, radio = address.candidates(settings), None
         server = servers[0]
         if self._phone:

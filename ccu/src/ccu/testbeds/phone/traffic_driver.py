@@ -94,7 +94,7 @@ class PhoneTraffic(TrafficDriver):
             flow.receiver, flow.events = process, process.output
             flow.reached_at, flow.phones_cc = server["reached_at"], ue.get("congestion_control")
             flow.script = _script(flow, token)
-        if not settings.is_asked:
+        if not settings.has_shell:
             instructions.show(ours, token)
 
     def connect(self, site: Setup, testbed: RunningHosts, flow: Flow) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""raw/phone/radio.txt, and text that people kept of their phones.
+"""Logs of an Android phone: raw/phone/radio.txt, a saved `dumpsys`, or a bugreport.
 
 A line of `### ` and seconds since 1970, or these seconds alone (`date +%s.%N`), stamps what
 follows; a line `## name` begins a section of it (net, battery, thermal, power; else the registry).
@@ -28,10 +28,10 @@ from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 from ddu.readers.timestamps import unix_ns
 
 KIND = "android-phone"
-FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")
+_FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")
 STAMP = re.compile(r"^(?:### ?)?(\d{9,10})(?:\.(\d{1,9}))?\s*$")
 _SECTION = re.compile(r"^## (\w+)(?: (.*))?$")
-_KEPT = (
+_SELDOM = (
     "phone_battery_ratio",
     "phone_battery_temperature_c",
     "phone_cpu_temperature_c",
@@ -44,24 +44,25 @@ _KEPT = (
 
 
 def read_phone_log(file: Path) -> LogTable:
-    """One row per reading. What is read seldom (battery, temperatures, screen) stays in force.
+    """Return one row per reading. What is read seldom (battery, temperatures, screen)
+    stays in force.
 
     Raises UnreadableInput when the file cannot be read or holds no reading of a phone.
     """
-    known = Subscriptions()
+    subscriptions = Subscriptions()
     rows: list[Values] = []
     notes: list[str] = []
     truncated_at = None
     if is_bugreport(file):
-        readings = iter(of_bugreport(read_bugreport(file), known, notes))
+        readings = iter(of_bugreport(read_bugreport(file), subscriptions, notes))
     else:
         text, truncated_at = whole_lines(content_of(file))
-        readings = _readings(_of_dumpsys(text), notes)
+        readings = _readings(_registry_dump(text), notes)
     seldom: Values = {}
     empty = known_readings = 0
     for reading in readings:
-        values, extra = _values(reading, known)
-        seldom |= {name: values[name] for name in _KEPT if name in values}
+        values, extra = _values(reading, subscriptions)
+        seldom |= {name: values[name] for name in _SELDOM if name in values}
         known_readings += bool(values)
         if not values and not extra:
             empty += 1
@@ -79,10 +80,11 @@ def read_phone_log(file: Path) -> LogTable:
     if empty:
         notes.append(f"{empty} readings have no known content")
     notes += _back_in_time(rows)
-    return LogTable(file, KIND, table_of(rows, FIRST), "", truncated_at, tuple(notes))
+    return LogTable(file, KIND, table_of(rows, _FIRST), "", truncated_at, tuple(notes))
 
 
-def _of_dumpsys(text: str) -> str:
+def _registry_dump(text: str) -> str:
+    """Return the registry's part of the dump of all services; any other text as it is."""
     begin = text.find("\nDUMP OF SERVICE telephony.registry:")
     if begin < 0:
         return text
@@ -120,14 +122,15 @@ def _readings(text: str, notes: list[str]) -> Iterator[Reading]:
         notes.append("the last reading is not read: nothing shows that it is whole")
 
 
-def _values(reading: Reading, known: Subscriptions) -> tuple[Values, str]:
+def _values(reading: Reading, subscriptions: Subscriptions) -> tuple[Values, str]:
+    """Return the columns of a reading, and as text what has no column."""
     values: Values = {}
     extra: list[str] = []
     for name, lines in reading.sections.items():
         text = "\n".join(lines)
         if name == REGISTRY:
             if is_registry(text):
-                registered, rest = registry_of(text, known)
+                registered, rest = registry_of(text, subscriptions)
                 values |= registered
                 extra += [rest] if rest else []
             elif text.strip() and not values:
@@ -136,7 +139,7 @@ def _values(reading: Reading, known: Subscriptions) -> tuple[Values, str]:
             values |= SECTIONS[name](text)
         elif name == "subscription":
             if text.strip().isdigit():
-                known.of_user(int(text.strip()))
+                subscriptions.of_user(int(text.strip()))
         elif name not in ("end", "polling"):
             extra.append(f"{name}: {_first_words(text)}")
     return values, "; ".join(extra)

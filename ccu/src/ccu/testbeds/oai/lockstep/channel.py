@@ -40,7 +40,7 @@ class HeldChannel(Background):
                 modem = Softmodem(address, TELNET_PORT)
                 self._modems.append(modem)
                 log = ChannelLog(folder / f"channel-{direction}.csv")
-                self._tracks.append((Track(modem, model, 0, settings), log))
+                self._tracks.append((Track(modem, model, ue=0, settings=settings), log))
         except TelnetFailed as error:
             self.finish()
             raise RunFailed("channel control", str(error)) from None
@@ -49,20 +49,21 @@ class HeldChannel(Background):
         try:
             index: int | None = 0
             while index is not None:
+                # The radio stands before this slot between its answer and the next request.
                 state = self._client.ask("meet", slot=index * _STEP_SLOTS)
                 for track, log in self._tracks:
                     track.set(track.setting(index))
-                    log.write(index * STEP_S, track, 0.0, 0.0, state["utc_ns"])
+                    log.write(index * STEP_S, track, late_ms=0, sent_ms=0, utc_ns=state["utc_ns"])
                 index = self._next_change(index)
-        except (RunFailed, TelnetFailed, OSError) as error:  # of the log, as on a full disk
+        except (RunFailed, TelnetFailed, OSError) as error:  # OSError: full disk
             if not self._stop.is_set():
                 self.failure = str(error)
         finally:
             self._client.close()
 
     def _next_change(self, index: int) -> int | None:
-        """Return the index of the next other setting; None if there is none. A scenario shorter
-        than the run repeats."""
+        """Return the index of the next setting that differs; None if all are the same. A scenario
+        shorter than the run repeats."""
         count = len(self._settings)
         now = self._settings[index % count]
         later = range(index + 1, index + 1 + count)
@@ -85,5 +86,5 @@ class HeldChannel(Background):
         for modem in self._modems:
             modem.close()
         for _, log in self._tracks:
-            log.close()  # Last, as a full disk refuses it.
+            log.close()  # Last, as it raises OSError on a full disk.
         return problems
