@@ -3,7 +3,8 @@
 
 The trace has what the Guardian measured in each SI and what it decided. It does not say whether the
 flow was in slow start, in the open state, and limited by its window: a row agrees if one of these
-senders explains it.
+senders explains it. In real time, where a sender may have to wait for the processor, it may also
+have been idle before the SI.
 """
 
 from __future__ import annotations
@@ -32,20 +33,29 @@ def flows_of(trace: Path) -> dict[tuple[int, int], list[Row]]:
     return flows
 
 
-def agreeing_rows(rows: list[Row], settings: Params, own_dtt_us: int = 0) -> int:
+def agreeing_rows(
+    rows: list[Row], settings: Params, own_dtt_us: int = 0, *, real_time: bool = False
+) -> int:
     """Return the number of rows, from the first one on, that are the core's decisions.
 
     The number of the flow, which determines its draws, is not in the trace: the best one counts.
     """
     numbers = range(FLOWS_TRIED)
-    return max(_agreeing_rows(rows, settings, number, own_dtt_us) for number in numbers)
+    return max(_agreeing_rows(rows, settings, one, own_dtt_us, real_time) for one in numbers)
 
 
-def _agreeing_rows(rows: list[Row], settings: Params, number: int, own_dtt_us: int) -> int:
+def _agreeing_rows(
+    rows: list[Row], settings: Params, number: int, own_dtt_us: int, real_time: bool
+) -> int:
     flow = Flow(settings)
     flow.state.flow, flow.state.dtt_us = number, own_dtt_us
     for agreed, row in enumerate(rows):
+        before = flow.state
         state = _explained(flow, row)
+        if state is None and real_time:
+            before.delay_us = 0  # As reminis_on_restart() leaves it.
+            flow.state = before
+            state = _explained(flow, row)
         if state is None:
             return agreed
         flow.state = state

@@ -316,7 +316,8 @@ def test_its_decisions_are_those_of_the_core_on_this_host(
     assert sent.returncode == 0, sent.stderr
     rows = max(flows_of(tmp_path / "cc-reminis.csv").values(), key=len)
     assert {"nde", "cm"} <= {row["action"] for row in rows} or switches
-    assert agreeing_rows(rows, params(switches=switches, seed=1)) == len(rows)
+    settings = params(switches=switches, seed=1)
+    assert agreeing_rows(rows, settings, real_time=True) == len(rows)
     assert agreeing_rows(rows, params(switches=switches, seed=2)) < len(rows)
 
 
