@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ddu.console.machine_errors import FIXES
 from ddu.console.problems import CommandError, Problem, RefusedError, Where, refusal
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class UnreadableInput(RefusedError):  # noqa: N818 - a name that says what is wrong
@@ -22,6 +26,14 @@ class UnreadableInput(RefusedError):  # noqa: N818 - a name that says what is wr
         key: str | None = None,
     ) -> None:
         super().__init__(Problem(rule, fix, Where(str(file), line, key)))
+
+
+def malformed(file: Path, error: ValidationError, fix: str) -> UnreadableInput:
+    """Return the error of a record of ours whose form is wrong; it names the first wrong key."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    rule = str(first["msg"]).removeprefix("Value error, ")
+    return UnreadableInput(file, rule, fix, key=key or None)
 
 
 class WriteFailed(RefusedError):  # noqa: N818

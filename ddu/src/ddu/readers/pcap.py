@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 MAGICS = {
@@ -57,10 +58,15 @@ class Pcap:
         order, _ = MAGICS[self.content[:4]]
         return int(struct.unpack_from(f"{order}I", self.content, 20)[0])
 
+    @cached_property
+    def _form(self) -> tuple[struct.Struct, int]:
+        """The header of a record, and the unit of its time below a second."""
+        order, unit_ns = MAGICS[self.content[:4]]
+        return struct.Struct(f"{order}IIII"), unit_ns
+
     def records(self) -> Iterator[Record]:
         """Yield the whole records; a last one that is cut off is left out."""
-        order, unit_ns = MAGICS[self.content[:4]]
-        header = struct.Struct(f"{order}IIII")
+        header, unit_ns = self._form
         at = _HEADER_BYTES
         while at + _RECORD_BYTES <= len(self.content):
             seconds, fraction, kept, whole = header.unpack_from(self.content, at)
@@ -73,7 +79,7 @@ class Pcap:
 
     def written(self, record: Record, utc_ns: int) -> bytes:
         """Return the record with another time."""
-        order, unit_ns = MAGICS[self.content[:4]]
+        header, unit_ns = self._form
         seconds, rest_ns = divmod(utc_ns, _SECOND_NS)
         lengths = (len(record.packet), record.whole_bytes)
-        return struct.pack(f"{order}IIII", seconds, rest_ns // unit_ns, *lengths) + record.packet
+        return header.pack(seconds, rest_ns // unit_ns, *lengths) + record.packet

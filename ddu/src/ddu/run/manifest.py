@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from ddu.console.input_file import read_json
-from ddu.errors import NotARun, UnreadableInput
+from ddu.errors import NotARun, UnreadableInput, malformed
 from ddu.run import durable
 from ddu.run.integrity import need_intact, sealed
 from ddu.run.version import need_known
@@ -277,10 +277,7 @@ def manifest_of(run: Path, content: dict[str, Any]) -> Manifest:
     try:
         return Manifest.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        rule = str(first["msg"]).removeprefix("Value error, ")
-        raise UnreadableInput(file, rule, _FORM, key=key) from None
+        raise malformed(file, error, _FORM) from None
 
 
 def read_content(run: Path) -> dict[str, Any]:

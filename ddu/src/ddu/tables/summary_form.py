@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ddu.errors import UnreadableInput
+from ddu.errors import malformed
 from ddu.metrics.catalogue import summary_metric
 from ddu.metrics.metric import SummaryMetric
 from ddu.run.manifest import Direction, Verdict
@@ -54,10 +54,7 @@ def need_form(file: Path, content: dict[str, Any], fix: str) -> None:
     try:
         _Summary.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        rule = str(first["msg"]).removeprefix("Value error, ")
-        raise UnreadableInput(file, rule, fix, key=key or None) from None
+        raise malformed(file, error, fix) from None
 
 
 def _is_of(metric: SummaryMetric, value: object) -> bool:
