@@ -134,6 +134,29 @@ def test_a_campaign_says_where_absent_traces_are_and_runs_the_rest(
     assert locate("town/x").name == "x.yaml"
 
 
+@pytest.mark.usefixtures("known")
+def test_a_plan_of_a_campaign_of_which_nothing_can_run_says_where_the_traces_are(
+    tmp_path: Path,
+) -> None:
+    files = {"absent": "town", "there": "static"}
+    for name, scenario in files.items():
+        text = f"base: {{testbed: virtual}}\nfactors: {{cc: [cubic], scenario: [{scenario}]}}\n"
+        (tmp_path / f"{name}.yaml").write_text(f"title: x\n{text}repeats: 2\n")
+    words = ["campaign", "plan", "--output", str(tmp_path), str(tmp_path / "absent.yaml")]
+    ran = CliRunner().invoke(app, words)
+    assert isinstance(ran.exception, RefusedError)
+    assert str(ran.exception) == (
+        "nothing can run: no machine here has the traces of town. Get them (example.org/traces), "
+        "then: ccu scenario dataset town FOLDER"
+    )
+    ran = CliRunner().invoke(app, [*words, str(tmp_path / "there.yaml")])
+    assert ran.exit_code == 0, ran.output
+    rows = [line.split() for line in ran.output.splitlines()]
+    assert next(row for row in rows if row[0] == "absent")[2:5] == ["0", "0", "2"]
+    assert next(row for row in rows if row[0] == "there")[2:5] == ["2", "0", "0"]
+    assert "left out: 2 runs of town, whose traces are not on this machine" in ran.output
+
+
 def test_a_trace_that_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

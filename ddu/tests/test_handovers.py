@@ -97,6 +97,20 @@ def test_throughput_recovers_when_100_ms_have_nine_tenths_of_it(tmp_path: Path) 
     assert (numbers["too_late_count"], numbers["interruption_ms"]) == (1, 180.0)
 
 
+def test_the_next_changes_interruption_is_not_after_this_one(tmp_path: Path) -> None:
+    """Nothing from 3.5 s on, 440 ms after the handover: the UE re-establishes at 3.8 s."""
+    again = {**EVENTS[-1], "utc_ns": 3800 * MS}
+    events = read(tmp_path, lines([*EVENTS[:3], again]))
+    bins = Bins(0, 20 * MS, 400)
+    t_ms = np.arange(400) * 20
+    throughput = np.where((t_ms >= 3500) & (t_ms < 3800), 0.0, 20e6)
+    aligned = pd.DataFrame({"tcp_throughput_bps": throughput, "tcp_rtt_ms": 40.0})
+    flow = SimpleNamespace(flow=SimpleNamespace(id="f0", ue=0))
+    table = handovers_table(events, aligned, [flow], bins)  # type: ignore[arg-type, list-item]
+    assert table is not None
+    assert table["throughput_after_bps"].tolist() == [20e6, 20e6]
+
+
 def test_the_serving_cell_is_drawn_as_steps_and_never_between_two_cells() -> None:
     """A handover in the middle of a bin of 200 ms, of which the figure has the last value."""
     t_s = np.arange(0, 12, 0.02)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ddu.analyze import analysis_of
 from ddu.flows.packet_delay import PacketDelays
-from testsupport.synthetic_run import MS, SyntheticRun
+from testsupport.synthetic_run import MS, T0, SyntheticRun, udp
 
 SEGMENT_BYTES = 1448
 
@@ -97,3 +97,46 @@ def test_the_mean_over_packets_is_below_path_plus_buffer_over_throughput(tmp_pat
     assert summary["packet_rtt_ms"]["mean"] <= bound_ms + 1  # a timestamp's tick
     assert summary["rtt_ms"]["mean"] > bound_ms
     assert summary["packet_owd_ms"]["mean"] <= bound_ms - path_ms / 2
+
+
+def test_shares_within_a_delay_are_those_of_packets(tmp_path: Path) -> None:
+    """A super-packet of ten segments takes 10 ms, two packets 60 ms, and one is lost."""
+    run = SyntheticRun()
+    run.handshake()
+    run.data(0, 0, 10 * SEGMENT_BYTES, 100, 10 * MS)
+    for number, arrives in ((10, 61), (11, None), (12, 63)):
+        at = (number - 9) * MS
+        run.data(at, number * SEGMENT_BYTES, SEGMENT_BYTES, 100, arrives and arrives * MS)
+    flow = analysis_of(run.write(tmp_path / "run")).summary["flows"][0]
+    assert flow["lost_in_link_count"] == 1
+    assert flow["within_20ms_ratio"] == pytest.approx(10 / 13)
+    assert flow["within_100ms_ratio"] == pytest.approx(12 / 13)
+
+
+def test_what_an_outage_at_the_end_kept_is_lost(tmp_path: Path) -> None:
+    """Nothing arrives from 2 ms on: what was sent longer before the end than the 10 ms that a
+    packet takes is lost, two segments and the first copy of the third's."""
+    run = SyntheticRun()
+    run.handshake()
+    for number, at, arrives in ((0, 0, 10), (1, 1, 11), (2, 2, None), (3, 3, None), (2, 30, None)):
+        run.data(at * MS, number * SEGMENT_BYTES, SEGMENT_BYTES, 100, arrives and arrives * MS)
+    summary = analysis_of(run.write(tmp_path / "run")).summary
+    assert summary["flows"][0]["lost_in_link_count"] == 2
+
+
+@pytest.mark.parametrize(("size", "lost"), [(1000, 1), (4000, None)])
+def test_datagrams_that_offloads_join_have_no_fate(
+    tmp_path: Path, size: int, lost: int | None
+) -> None:
+    run = SyntheticRun()
+    for number, arrives in enumerate((10, None, 12)):
+        packet = udp(*run.ends(0), size + number)
+        run.sender.add(T0 + number * MS, packet)
+        if arrives:
+            run.receiver.add(T0 + arrives * MS, packet)
+    summary = analysis_of(run.write(tmp_path / "run")).summary
+    assert summary["flows"][0]["lost_in_link_count"] == lost
+    assert (summary["flows"][0]["owd_ms"]["mean"] is None) == (lost is None)
+    assert [text.startswith("f0: The captures hold") for text in summary["not_captured"]] == (
+        [] if lost else [True]
+    )

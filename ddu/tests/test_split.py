@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import dataclasses
+import socket
+import struct
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ddu.readers.packets.connections import Wanted
+from ddu.readers.packets.implementations import Reader
 from ddu.readers.packets.split import SplitCapture
 from testsupport.synthetic_run import SERVER, T0, UE, Pcap, tcp, udp
 
@@ -77,3 +81,26 @@ def test_unwanted_connections_cost_sums_only(tmp_path: Path) -> None:
     assert capture.total_ip_bytes(UE) == 3156
     assert capture.total_ip_bytes(SERVER) == 152
     assert np.array_equal(capture.connections["ip_bytes"], [152, 3052])
+
+
+def _fragments(datagram: bytes, size: int) -> list[bytes]:
+    """Return the IPv4 packets that a datagram is sent as, each with up to `size` bytes of it."""
+    frames = []
+    for at in range(0, len(datagram), size):
+        part, more = datagram[at : at + size], at + size < len(datagram)
+        fields = (0x45, 0, 20 + len(part), 7, more << 13 | at // 8, 64, 17, 0)
+        addresses = b"".join(socket.inet_aton(host) for host in (SERVER, UE))
+        frames.append(struct.pack(">BBHHHBBH", *fields) + addresses + part)
+    return frames
+
+
+@pytest.mark.parametrize("reader", ["native", "dpkt"])
+def test_a_fragmented_datagram_counts_once(tmp_path: Path, reader: Reader) -> None:
+    datagram = struct.pack(">HHHH", A[1], B[1], 3008, 0) + bytes(3000)
+    frames = _fragments(datagram, 1480)
+    Pcap([(T0 + number, frame) for number, frame in enumerate(frames)]).write(tmp_path / "a.pcap")
+    capture = SplitCapture(tmp_path / "a.pcap", reader, [Wanted(*A, *B)], 1500)
+    assert capture.total_ip_bytes(UE) == sum(map(len, frames))
+    payload = capture.direction(0, 0, 0).payload
+    assert payload.segment_count.tolist() == [1]
+    assert payload.ip_bytes.tolist() == [28 + 3000]

@@ -23,6 +23,10 @@ const SYN: u16 = 0x002;
 const RST: u16 = 0x004;
 const ACK: u16 = 0x010;
 
+/// The headers of a fragmented datagram's first part, without options.
+const IPV4_AND_UDP_BYTES: u32 = 20 + 8;
+const IPV6_FRAGMENT_AND_UDP_BYTES: u32 = 40 + 8 + 8;
+
 /// Splits a capture as it is read.
 pub struct Splitter {
     capture: Capture,
@@ -180,14 +184,22 @@ impl Track {
             Transport::Udp(payload_bytes, _) => *payload_bytes,
             Transport::Unknown => 0,
         };
-        let header_bytes = ip_bytes.saturating_sub(payload_bytes);
+        let is_part = packet.ip.is_fragment && matches!(packet.transport, Transport::Udp(..));
+        let header_bytes = match (is_part, packet.ip.version) {
+            (false, _) => ip_bytes.saturating_sub(payload_bytes),
+            // UDP's length is the whole datagram's, most of which comes in later fragments.
+            (true, 4) => IPV4_AND_UDP_BYTES,
+            (true, _) => IPV6_FRAGMENT_AND_UDP_BYTES,
+        };
         let room_bytes = mtu_bytes.saturating_sub(header_bytes).max(1);
-        let segments = match payload_bytes <= room_bytes {
+        let segments = match is_part || payload_bytes <= room_bytes {
             true => 1,
             false => payload_bytes.div_ceil(room_bytes),
         };
-        self.wire_ip_bytes +=
-            u64::from(payload_bytes) + u64::from(segments) * u64::from(header_bytes);
+        self.wire_ip_bytes += match is_part {
+            false => u64::from(payload_bytes) + u64::from(segments) * u64::from(header_bytes),
+            true => u64::from(ip_bytes),
+        };
         match &packet.transport {
             Transport::Tcp(tcp) => self.note_origin(tcp),
             Transport::Udp(..) => {}

@@ -136,16 +136,23 @@ def _before(packets: pd.DataFrame, packet: Any) -> str:
     """Return what of the run's flows was before it in its UE's queue: sent earlier, and not yet
     received when it reached the queue."""
     reached = packet.utc_ns + packet.delay_sender_ns
-    if packet.direction == "dl":
-        # A real radio has no line before it.
-        reached += packet.get("delay_line_ns", 0) + packet.delay_path_ns
     sent = packets["utc_ns"] + packets["delay_ns"] - packets["delay_receiver_ns"]
+    if packet.direction == "dl":
+        reached += _between_hosts_ns(packet)
+    else:
+        sent -= _between_hosts_ns(packets)
     same = (packets["ue"] == packet.ue) & (packets["direction"] == packet.direction)
     # Of a burst that was sent at one instant, only those that left the link earlier are before it.
     in_burst = (packets["utc_ns"] == packet.utc_ns) & (packets.index < packet.name)
     earlier = (packets["utc_ns"] < packet.utc_ns) | in_burst
     ahead = packets[same & earlier & (sent > reached)]
     return f": {len(ahead)} packets, {int(ahead['ip_bytes'].sum())} bytes of the run's flows"
+
+
+def _between_hosts_ns(packets: Any) -> Any:
+    """Return the time on the path, which is before the radio in downlink and behind it in uplink; a
+    real radio has no line there."""
+    return packets.get("delay_line_ns", 0) + packets["delay_path_ns"]
 
 
 def _mostly(packets: pd.DataFrame, packet: Any) -> str:

@@ -24,6 +24,11 @@ _RECEIVER_ALONE = (
     "Sending rate, RTT, retransmissions, bytes in flight and ACK blocks need the sender's capture, "
     "one-way delay, losses and reordering both; they are null."
 )
+_DATAGRAMS_TOGETHER = (
+    "The captures hold several datagrams in one packet, as offloads hand them over (GSO, GRO). "
+    "One-way delay, losses and reordering of datagrams are null; QUIC's own log has its RTT and "
+    "losses."
+)
 
 
 def arrivals_source(flow: ObservedFlow) -> str | None:
@@ -34,10 +39,10 @@ def arrivals_source(flow: ObservedFlow) -> str | None:
 
 
 def unseen(run: AlignedRun, flows: Sequence[ObservedFlow]) -> list[str]:
-    """Return a sentence for each kind of flow that was captured at one side only."""
+    """Return a sentence for each kind of flow whose packets are not known at both sides."""
     by_text: dict[str, list[str]] = {}
     for flow in flows:
-        if not flow.at_both:
+        if not flow.is_paired:
             by_text.setdefault(_of_flow(flow), []).append(flow.flow.id)
     sentences = [f"{', '.join(ids)}: {text}" for text, ids in by_text.items()]
     if by_text and run.manifest.time.offset_ns is None and len(run.captures) == 1:
@@ -50,6 +55,8 @@ def unseen(run: AlignedRun, flows: Sequence[ObservedFlow]) -> list[str]:
 
 
 def _of_flow(flow: ObservedFlow) -> str:
+    if flow.at_both:
+        return _DATAGRAMS_TOGETHER
     if not flow.at_sender:
         host = flow.flow.receiver.host
         return f"Only the receiver's side ({host}) was captured. {_RECEIVER_ALONE}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -165,7 +165,10 @@ def lacking(experiment: Experiment, there: set[str]) -> set[str]:
 def check_not_empty(work: Work) -> None:
     """Refuse a campaign of which nothing can run."""
     if not work.cells:
-        raise refusal(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
+        raise RefusedError(
+            Problem(f"nothing can run: no machine here has {what}", fix)
+            for what, fix in sorted(_absent(work.left_out).items())
+        )
 
 
 def check(work: Work, *, machine: bool = True) -> None:
@@ -263,6 +266,20 @@ def left_out_sentences(counts: Mapping[str, int]) -> list[str]:
         f"left out: {'1 run' if count == 1 else f'{count} runs'} of {name}, {_why(name)}"
         for name, count in sorted(counts.items())
     ]
+
+
+def _absent(names: Iterable[str]) -> dict[str, str]:
+    """Return what is missing, with where to get it: each set of traces, and all congestion
+    controls together."""
+    folders = {name: scenarios.sets.containing(name) for name in names}
+    absent = {
+        f"the traces of {folder.name}": scenarios.sets.how_to_get(folder)
+        for folder in folders.values()
+        if folder is not None
+    }
+    if controls := [name for name, folder in sorted(folders.items()) if folder is None]:
+        absent[", ".join(controls)] = "see what there is: ccu list cc"
+    return absent
 
 
 def _why(name: str) -> str:

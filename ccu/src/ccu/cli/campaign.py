@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -190,11 +191,14 @@ def plan(
     names = list(definition.library(profile)) if every else files or []
     if not names:
         raise refusal(f"no campaign has a profile {profile!r}", "take full", key="--profile")
-    totals, refused = plan_display.PlanTable(), list[Problem]()
+    totals, left_out, refused = plan_display.PlanTable(), Counter[str](), list[Problem]()
     for name in names:
         try:
             campaign = _read(name, profile, keep, output)
-            work = _work_of_plan(campaign, output, jobs)
+            work = _work(Folder(default_path(campaign, output), campaign), jobs)
+            # Of several campaigns, one of which nothing can run is a row like others.
+            if work.cells or len(names) == 1:
+                runner.check(work, machine=False)
         except RefusedError as error:
             refused += error.problems
             continue
@@ -202,16 +206,13 @@ def plan(
             _show_plan(work)
             return
         totals.add(work, plan_of(work))
+        left_out.update(work.left_out)
     if len(names) > 1:
         out.print(totals.table())
+        for sentence in runner.left_out_sentences(left_out):
+            print(sentence)
     if refused:
         raise RefusedError(refused)
-
-
-def _work_of_plan(campaign: Campaign, output: Path, jobs: int | None) -> runner.Work:
-    work = _work(Folder(default_path(campaign, output), campaign), jobs)
-    runner.check(work, machine=False)
-    return work
 
 
 def _show_plan(work: runner.Work) -> None:

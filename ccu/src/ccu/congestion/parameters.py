@@ -65,12 +65,18 @@ def declared(source: Path) -> dict[str, Parameter]:
 
 
 def check(cc: str, source: Path, given: Mapping[str, str]) -> None:
-    """Raise RefusedError if `source` does not declare a given parameter, or a value is out of its
-    range."""
+    """Raise RefusedError if `source` does not declare a given parameter, a value is out of its
+    range, or a range begins at what is no parameter."""
     known = declared(source)
     _check_names(cc, known, given)
     complete = values(source, given)  # A default can be below another parameter that is given.
-    for name, one in known.items():
+    for at, (name, one) in enumerate(known.items()):
+        if one.least_name and one.least_name not in list(known)[:at]:
+            raise refusal(
+                f"the least value of {name.upper()} is that of {one.least}, no parameter before it",
+                f"write a number, or declare {one.least} before {name.upper()}",
+                file=source,
+            )
         least = complete[one.least_name] if one.least_name else one.least
         if not one.takes(complete[name], least):
             raise _out_of_range(name, one, complete[name], least)

@@ -85,6 +85,6 @@ def end_with_parent(sent: signal.Signals = signal.SIGTERM) -> Callable[[], None]
 
 def end_with(parent: int, sent: signal.Signals = signal.SIGTERM) -> None:
     """Ask the kernel to end this process with its parent, process `parent`, by the signal."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, sent)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(sent))
     if os.getppid() != parent:  # The parent ended before the call.
         os._exit(1)

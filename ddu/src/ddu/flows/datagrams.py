@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.flows.loss import Events
+from ddu.flows.loss import Events, end_ns
 from ddu.flows.rtt import Samples
 from ddu.readers.packets.segments import Segments
 from ddu.schema.arrays import UInt32
@@ -45,14 +45,9 @@ def datagrams(sent: Segments, received: Segments) -> Datagrams:
     )
     alone = shared[(copies[in_sent] == 1) & (arrivals[in_received] == 1)]
     delay, ip_bytes, late = _delays(sent, received, alone)
-    open_from_ns = _end_ns(sent, received) - int(delay.value_ms.max(initial=0) * 1e6)
+    open_from_ns = end_ns(sent, received) - int(delay.value_ms.max(initial=0) * 1e6)
     lost = _lost(sent, of_sent, copies, in_sent, arrivals[in_received], open_from_ns)
     return Datagrams(delay, lost, ip_bytes, late)
-
-
-def _end_ns(sent: Segments, received: Segments) -> int:
-    """Return when the last packet of either end was captured; 0 without any."""
-    return int(max(one.utc_ns.max(initial=0) for one in (sent, received)))
 
 
 def _with_digest(packets: Segments) -> Segments:

@@ -62,17 +62,22 @@ class Fates:
     """Copies of bytes of which an earlier copy arrived."""
 
 
-def fates(sent: Segments, received: Segments) -> Fates:
+def fates(sent: Segments, received: Segments, longest_ns: int) -> Fates:
     """Return which copies were lost: as many as did not arrive, and the earliest ones, since TCP
-    retransmits because a copy was lost and not the other way round. Bytes above the last one
-    received are not counted: they may have been in flight when the capture ended.
+    retransmits because a copy was lost and not the other way round.
+
+    Bytes above the last one received may have been in flight when the captures ended: their copies
+    are lost if the captures went on for longer than any packet took (`longest_ns`), and otherwise
+    left open.
     """
     reached = int(received.end.max(initial=0))
+    decided = (sent.end <= reached) | (sent.utc_ns < end_ns(sent, received) - longest_ns)
+    until = int(sent.end[decided].max(initial=reached))
     # A byte that was sent once and arrived at all was not lost: only the others are looked at.
-    doubtful = merged(resent_ranges(sent), holes(union(received.seq, received.end), reached))
+    doubtful = merged(resent_ranges(sent), holes(union(received.seq, received.end), until))
     if not len(doubtful[0]):
         return Fates(NO_EVENTS, NO_EVENTS)
-    sent = sent.where(overlaps(doubtful, sent.seq, sent.end) & (sent.end <= reached))
+    sent = sent.where(overlaps(doubtful, sent.seq, sent.end) & decided)
     received = received.where(overlaps(doubtful, received.seq, received.end))
     cuts = distinct(sent.seq, sent.end, received.seq, received.end, *doubtful)
     sends = cut(sent.seq, sent.end, cuts)
@@ -96,6 +101,11 @@ def fates(sent: Segments, received: Segments) -> Fates:
     )
 
 
+def end_ns(sent: Segments, received: Segments) -> int:
+    """Return when the last packet of either end was captured; 0 without any."""
+    return int(max(one.utc_ns.max(initial=0) for one in (sent, received)))
+
+
 def reordered(received: Segments, resent: tuple[Int, Int]) -> Events:
     """Return packets that arrive below the highest sequence number seen and were sent only once."""
     late = received.seq < highest_before(received.end)
@@ -108,7 +118,9 @@ def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bo
     if not mask.any():
         return NO_EVENTS
     chosen, size = packets.where(mask), size_bytes[mask]
-    per_segment = np.ceil(chosen.payload_bytes / np.maximum(chosen.segment_count, 1))
+    # The last segment of a super-packet may be shorter: those of the flow have the largest's size.
+    largest = np.ceil(packets.payload_bytes / np.maximum(packets.segment_count, 1)).max()
+    per_segment = np.where(chosen.segment_count > 1, largest, chosen.payload_bytes)
     return Events(chosen.utc_ns, np.ceil(size / np.maximum(per_segment, 1)), size)
 
 

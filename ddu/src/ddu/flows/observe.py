@@ -54,6 +54,14 @@ class ObservedFlow:
         return self.at_sender and self.at_receiver
 
     @cached_property
+    def is_paired(self) -> bool:
+        """Whether each packet can be found in both captures. Datagrams that segmentation or receive
+        offload hands over together (GSO, GRO) cannot: nothing in them says where each begins."""
+        if not self.at_both or self.is_tcp:
+            return self.at_both
+        return all((side.segment_count == 1).all() for side in (self.sent, self.received))
+
+    @cached_property
     def first_utc_ns(self) -> int:
         """The first payload packet, at the sender if that was captured."""
         return int((self.sent if self.at_sender else self.received).utc_ns[0])
@@ -152,7 +160,10 @@ class ObservedFlow:
 
     @cached_property
     def fates(self) -> loss.Fates:
-        return loss.fates(self.sent, self.received)
+        delay_ms = self.one_way_delay.value_ms
+        # Without an arrival it is not known how long one takes.
+        longest_ns = int(delay_ms.max() * 1e6) if len(delay_ms) else np.iinfo(np.int64).max
+        return loss.fates(self.sent, self.received, longest_ns)
 
     @property
     def lost(self) -> loss.Events:

@@ -29,10 +29,13 @@ def quantiles(values: Float, **percents: float) -> dict[str, float | None]:
 
 
 def share_within(flow: ObservedFlow, budget_ms: int) -> float | None:
-    """Return the share of packets that arrived within the budget, of those sent once or lost."""
-    delay_ms = flow.one_way_delay.value_ms
-    packets = len(delay_ms) + float(flow.lost.count.sum())
-    return float((delay_ms <= budget_ms).sum() / packets) if packets else None
+    """Return the share of packets that arrived within the budget, of those with a delay or lost;
+    None if no packet has a delay."""
+    delays = flow.packet_owd
+    if not len(delays.value_ms):
+        return None
+    within = delays.packet_count[delays.value_ms <= budget_ms].sum()
+    return float(within / (delays.packet_count.sum() + flow.lost.count.sum()))
 
 
 def delay_cdf(flows: Sequence[ObservedFlow]) -> pd.DataFrame:

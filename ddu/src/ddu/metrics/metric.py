@@ -33,6 +33,8 @@ class Need(Enum):
 
     SENDER = "S"
     RECEIVER = "R"
+    BOTH = "S, R"
+    """Each packet in both captures: of UDP, none may hold several datagrams."""
     ARRIVALS = "R, else ACKs in S"
     """The bytes that arrived, by the receiver's capture, or by the ACKs in the sender's."""
     SOCKETS = "sockets"
@@ -45,6 +47,7 @@ class Need(Enum):
         has = {
             Need.SENDER: flow.at_sender,
             Need.RECEIVER: flow.at_receiver,
+            Need.BOTH: flow.is_paired,
             Need.ARRIVALS: flow.has_arrivals,
         }
         return has.get(self, True)

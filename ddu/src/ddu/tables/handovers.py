@@ -49,14 +49,16 @@ def _of_flow(
     events: pd.DataFrame, flow: str, aligned: pd.DataFrame, bins: Bins
 ) -> list[dict[str, Any]]:
     changes = events[events["kind"].isin(KINDS)]
-    ends_ns = [*changes["utc_ns"], bins.start_utc_ns + bins.count * bins.width_ns]
+    stop_ns = bins.start_utc_ns + bins.count * bins.width_ns
+    ends_ns = [*changes["utc_ns"], stop_ns]
+    begins_ns = [int(one["utc_ns"] - one["interruption_ns"]) for _, one in changes.iterrows()]
+    begins_ns.append(stop_ns)
     forwarded = events[events["kind"] == "data_forwarded"]
     rows = []
     for number, (_, change) in enumerate(changes.iterrows()):
         end_ns = int(change["utc_ns"])
-        begin_ns = end_ns - int(change["interruption_ns"])
-        until_ns = int(ends_ns[number + 1])
-        bytes_of = forwarded[forwarded["utc_ns"].between(end_ns, until_ns)]
+        begin_ns, until_ns = begins_ns[number : number + 2]
+        bytes_of = forwarded[forwarded["utc_ns"].between(end_ns, int(ends_ns[number + 1]))]
         rows.append(
             {
                 "utc_ns": begin_ns,

@@ -12,6 +12,9 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.schema.arrays import Float, Int
 
+_LEAST_S = 1e-12
+"""Less of a bin is covered by rounding alone."""
+
 
 class Intervals:
     """Intervals beside a grid: their values per bin, for as many columns as there are."""
@@ -36,7 +39,7 @@ class Intervals:
         known = ~np.isnan(amounts)
         total = self._integral(np.where(known, amounts, 0.0))
         covered = self._integral(np.where(known, self._seconds, 0.0))
-        return np.where(covered > 0, total, np.nan)
+        return np.where(covered > _LEAST_S, total, np.nan)
 
     def means(self, gauge: Float) -> Float:
         """Return the mean of a gauge over each bin, weighted by overlap; null where it was not
@@ -45,7 +48,7 @@ class Intervals:
         total = self._integral(np.nan_to_num(gauge) * seconds)
         covered = self._integral(seconds)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(covered > 1e-12, total / covered, np.nan)
+            return np.where(covered > _LEAST_S, total / covered, np.nan)
 
     def states(self, states: Float) -> Float:
         """Return the state in force at each bin's end; null where no interval reaches it."""

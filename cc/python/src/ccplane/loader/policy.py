@@ -62,6 +62,6 @@ class PolicyProcess:
 def _prepare(loader: int) -> None:
     """Have a new process hear signals, and end when the loader is gone."""
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
     if os.getppid() != loader:  # It ended before the call.
         os._exit(1)

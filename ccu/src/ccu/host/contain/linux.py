@@ -18,6 +18,7 @@ _RESOLVE_IN_ROOT = 0x10  # linux/openat2.h
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38  # linux/prctl.h
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]  # An int would leave the upper half.
 
 
 def _checked(result: int, what: str) -> None:

@@ -29,7 +29,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
         ul = {"trace": {"file": f"{options.name}.up", "format": "mahimahi"}}
         sources.append(f"Uplink: Mahimahi trace {options.ul.name}.")
     else:
-        sources.append("Uplink: chosen, the downlink's mean.")
+        sources.append("Uplink: chosen, the downlink's mean, at least 1 Mbit/s.")
     dl = {"trace": {"file": f"{options.name}.down", "format": "mahimahi"}}
     return ImportedScenario(
         duration_s=not_too_long(file, last_ms / 1e3),

@@ -66,38 +66,41 @@ class GnbFiles(Background):
     def _run(self) -> None:
         while not self._stop.wait(_POLL_S):
             pid = self._pid()
-            if pid is not None:
-                for name in NAMES:
-                    self._look(pid, name)
-                # Not before: what waits for it may end the time of the readings next.
+            if pid is None:
+                continue
+            looks = [self._look(pid, name) for name in NAMES]
+            # Not before all are kept: what waits for it may end the readings' time next.
+            if all(looks):
                 self._counted_ns = self._written_ns
 
-    def _look(self, pid: int, name: str) -> None:
+    def _look(self, pid: int, name: str) -> bool:
+        """Keep the file's version if it is new; return False if the gNB is about to write it."""
         for place in places_of(name):
             try:
                 with container_file.opened(pid, place) as file:
                     stat = os.fstat(file.fileno())
                     mark = (stat.st_mtime_ns, stat.st_size)
                     if mark == self._seen.get(name):
-                        return
+                        return stat.st_size > 0 or name not in self._latest
                     text = io.TextIOWrapper(file, errors="replace").read()
             except OSError:
                 continue
             self._seen[name] = mark
             if not text:  # The gNB empties it before it writes it again.
-                return
+                return name not in self._latest
             self._latest[name] = text
             if name == NAMES[0]:
                 self._written_ns = stat.st_mtime_ns
             now_ns = self._now_ns()
             if now_ns is None:
-                return
+                return True
             with (self._folder / name).open("a") as kept:
                 seconds, nanoseconds = divmod(now_ns, 10**9)
                 kept.write(f"### {seconds}.{nanoseconds:09d}\n{text}")
                 if not text.endswith("\n"):
                     kept.write("\n")
-            return
+            return True
+        return True  # The gNB has no such file.
 
     def wait_for_counters(self) -> None:
         """Wait until the latest version of the MAC's file has all that was counted until now.

@@ -314,6 +314,7 @@ def drop_privileges() -> None:
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
     os.chdir("/")
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))

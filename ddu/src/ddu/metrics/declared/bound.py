@@ -14,7 +14,7 @@ from ddu.metrics.metric import Need, SummaryMetric, Value
 from ddu.metrics.views import RunView
 from ddu.schema.arrays import Int
 
-_NEEDS = (Need.SENDER, Need.RECEIVER, Need.MAC)
+_NEEDS = (Need.BOTH, Need.MAC)
 _DIRECTIONS = ("dl", "ul")
 _NS_PER_MS = 1_000_000
 

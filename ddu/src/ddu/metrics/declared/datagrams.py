@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ddu.metrics.metric import BinMetric, Need
 
-_BOTH = (Need.SENDER, Need.RECEIVER)
+_BOTH = (Need.BOTH,)
 
 METRICS = (
     BinMetric(

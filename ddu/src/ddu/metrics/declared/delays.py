@@ -16,7 +16,7 @@ from ddu.metrics.views import FlowView, RunView
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Panel
 
-_BOTH = (Need.SENDER, Need.RECEIVER)
+_BOTH = (Need.BOTH,)
 _PERCENTS = {"p50": 50, "p95": 95, "p99": 99}
 _PARTS = ("mean", *_PERCENTS)
 
@@ -142,7 +142,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
     *(
         SummaryMetric(
             f"within_{budget}ms_ratio",
-            f"packets with a one-way delay of at most {budget} ms, of all received or lost",
+            f"packets with a one-way delay of at most {budget} ms, of those with one or lost",
             f"Within {budget} ms", needs=_BOTH,
             of_flow=_share_within(budget),
         )

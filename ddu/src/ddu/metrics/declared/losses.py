@@ -13,7 +13,7 @@ from ddu.schema.arrays import Float
 from ddu.schema.columns import Panel
 
 EventsOf = Callable[[ObservedFlow], Events]
-_SENDER, _BOTH = (Need.SENDER,), (Need.SENDER, Need.RECEIVER)
+_SENDER, _BOTH = (Need.SENDER,), (Need.BOTH,)
 
 
 def _per_bin(events: EventsOf) -> Callable[[OnBins], Float]:
@@ -108,7 +108,8 @@ _LOST_BEFORE_LINK = _counted(
 _LOST_IN_LINK = (
     BinMetric(
         "tcp_lost_in_link_count", _LOST, "Lost in the link", "segments", digits=0,
-        details="counted per byte, at the time of sending; the earliest copies count as lost. "
+        details="counted per byte, at the time of sending; the earliest copies count as lost; "
+        "above the last byte received, if the captures went on for longer than any packet took. "
         "Packets that the link's device refused (`host_drop_count`) are included", needs=_BOTH,
         protocol="tcp", compute=_per_bin(lambda flow: flow.fates.lost),
     ),

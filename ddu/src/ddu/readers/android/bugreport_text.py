@@ -49,7 +49,7 @@ def blocks(file: Path) -> Iterator[bytes]:
     try:
         with _text_of(file) as stream:
             yield from _whole_lines(file, stream)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
         raise refusal(
             f"not a whole zip archive ({error})", "copy it from the phone again", file=file
         ) from None

@@ -85,7 +85,7 @@ class Records:
                     interfaces.append(_interface(block, is_little))
                 elif kind in (pcapng.PCAPNG_BT_EPB, pcapng.PCAPNG_BT_PB):
                     record = _packet(block, kind, is_little, interfaces)
-            except (UnpackError, IndexError, OverflowError) as error:
+            except (UnpackError, IndexError, OverflowError, UnicodeDecodeError) as error:
                 rule = f"at byte {at}: not a block of pcapng ({error})"
                 raise UnreadableInput(self.path, rule) from None
             if record is not None:

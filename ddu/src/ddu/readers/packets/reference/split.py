@@ -19,6 +19,7 @@ from ddu.schema.arrays import Int
 
 _FIN, _RST = 0x01, 0x04
 _TCP = 6
+_IPV4_AND_UDP, _IPV6_FRAGMENT_AND_UDP = 28, 56  # bytes of headers, without options
 
 
 class ReferenceConnections:
@@ -69,14 +70,17 @@ class ReferenceConnections:
         )
 
     def _sizes(self, rows: pd.DataFrame) -> tuple[Int, Int, Int]:
-        payload = _payload(rows)
-        headers = _ints(rows, "ip_bytes") - payload
+        payload, is_part = _payload(rows), _is_part(rows)
+        of_part = np.where(_ints(rows, "ip_version") == 4, _IPV4_AND_UDP, _IPV6_FRAGMENT_AND_UDP)
+        headers = np.where(is_part, of_part, _ints(rows, "ip_bytes") - payload)
         room = np.maximum(self._mtu_bytes - headers, 1)
-        return payload, headers, np.maximum(-(-payload // room), 1)
+        return payload, headers, np.where(is_part, 1, np.maximum(-(-payload // room), 1))
 
     def _wire_bytes(self, flow: int) -> int:
-        payload, headers, count = self._sizes(self._groups[flow])
-        return int((payload + count * headers).sum())
+        rows = self._groups[flow]
+        payload, headers, count = self._sizes(rows)
+        on_wire = np.where(_is_part(rows), _ints(rows, "ip_bytes"), payload + count * headers)
+        return int(on_wire.sum())
 
     def _origin(self, flow: int) -> int:
         rows = self._groups[flow]
@@ -116,6 +120,11 @@ def _stamps(rows: pd.DataFrame, name: str) -> Stamps:
 def _digests(rows: pd.DataFrame) -> npt.NDArray[np.uint64]:
     digests: npt.NDArray[np.uint64] = rows["udp_digest"].to_numpy(dtype=np.uint64)
     return digests
+
+
+def _is_part(rows: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which rows are a datagram's first fragment: the length in UDP is the whole one's."""
+    return (rows["fragment"] & rows["udp_payload_bytes"].notna()).to_numpy(dtype=bool)
 
 
 def _payload(rows: pd.DataFrame) -> Int:
