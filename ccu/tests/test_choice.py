@@ -9,10 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from ccu.campaigns import definition, testbed
 from ccu.campaigns.folder import Folder
 from ccu.cli import doctor
+from ccu.cli.main import app
 from ccu.host.findings import Finding
 from ccu.scenarios.resolve import resolve
 from ccu.testbeds.choice import Choice, choose
@@ -125,3 +127,15 @@ def test_a_campaign_over_two_testbeds_says_its_options_itself(
 ) -> None:
     asked = campaign(tmp_path, "base: {cc: cubic}\nfactors: {testbed: [virtual, rfsim]}\n")
     assert testbed.on_a_testbed(asked, tmp_path) == (asked, [])
+
+
+def test_a_plan_of_several_campaigns_says_once_what_is_not_as_preferred(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.kernel = "no kernel"
+    files = [tmp_path / f"{name}.yaml" for name in ("first", "second")]
+    for file in files:
+        file.write_text("title: x\nbase: {testbed: rfsim}\nfactors: {cc: [cubic, reno]}\n")
+    words = ["campaign", "plan", "--output", str(tmp_path), *map(str, files)]
+    ran = CliRunner().invoke(app, words)
+    assert ran.stderr == "ccu: lockstep false, not true: no kernel. Make kernel\n"

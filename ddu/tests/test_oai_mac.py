@@ -162,11 +162,13 @@ def test_a_ue_that_attaches_anew_keeps_its_number(tmp_path: Path) -> None:
     head = "UE RNTI {} (1) PH 5 dB PCMAX 2 dBm\nUE {}: LCID 4: {} bytes TX\n"
     text = "".join(
         f"### {1_795_282_797 + at}\n" + head.format(rnti, rnti, count)
-        for at, (rnti, count) in enumerate([("aaaa", 100), ("aaaa", 150), ("bbbb", 500)])
+        for at, (rnti, count) in enumerate(
+            [("aaaa", 100), ("aaaa", 150), ("bbbb", 500), ("aaaa", 20), ("bbbb", 510)]
+        )
     )
     log = read(tmp_path, text)
-    assert log.table["ue"].tolist() == [0, 0, 0]
-    assert mac_samples(log)["mac_dl_sdu_bytes"].tolist() == [50, 550]
+    assert log.table["ue"].tolist() == [0] * 5
+    assert mac_samples(log)["mac_dl_sdu_bytes"].tolist() == [50, 550, 570, 580]
 
 
 def test_two_ues_have_two_numbers() -> None:

@@ -104,7 +104,8 @@ def run(
     note: Note = "",
 ) -> None:
     """Execute every run of the campaign, or of several in a row, that has no result yet."""
-    campaigns = [_read(file, profile, keep, output) for file in files]
+    known_notices = set[str]()
+    campaigns = [_read(file, profile, keep, output, known_notices) for file in files]
     for campaign in campaigns:
         cells(campaign)  # Raises RefusedError before a directory is made.
     how = _How(engine, scheduler, tls, jobs, not no_wait, _spot(place, note))
@@ -192,9 +193,10 @@ def plan(
     if not names:
         raise refusal(f"no campaign has a profile {profile!r}", "take full", key="--profile")
     totals, left_out, refused = plan_display.PlanTable(), Counter[str](), list[Problem]()
+    known_notices = set[str]()
     for name in names:
         try:
-            campaign = _read(name, profile, keep, output)
+            campaign = _read(name, profile, keep, output, known_notices)
             work = _work(Folder(default_path(campaign, output), campaign), jobs)
             # Of several campaigns, one of which nothing can run is a row like others.
             if work.cells or len(names) == 1:
@@ -288,10 +290,12 @@ def _work(folder: Folder, jobs: int | None) -> runner.Work:
     return work
 
 
-def _read(name: str, profile: str | None, keep: Keep | None, output: Path) -> Campaign:
+def _read(
+    name: str, profile: str | None, keep: Keep | None, output: Path, known_notices: set[str]
+) -> Campaign:
     """Return the campaign on a testbed, its report and stop rules checked. Raises RefusedError.
 
-    Prints why, if the testbed or an option is not the preferred one.
+    Prints why the testbed or an option is not the preferred one, unless `known_notices` has it.
     """
     campaign = definition.read(definition.locate(name), profile)
     if keep is not None:
@@ -299,7 +303,9 @@ def _read(name: str, profile: str | None, keep: Keep | None, output: Path) -> Ca
     check_names(campaign)
     campaign, notices = on_a_testbed(campaign, default_path(campaign, output))
     for notice in notices:
-        print(f"ccu: {notice}", file=sys.stderr)
+        if notice not in known_notices:
+            print(f"ccu: {notice}", file=sys.stderr)
+            known_notices.add(notice)
     return campaign
 
 

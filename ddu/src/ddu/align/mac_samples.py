@@ -65,18 +65,13 @@ def _of_ue(rows: pd.DataFrame, per_report: bool) -> pd.DataFrame:
 
 def _since_first(counter: np.ndarray, rnti: np.ndarray) -> np.ndarray:
     """Return a counter from the first report on. Under a new RNTI it began at 0."""
-    total = 0.0
-    since_first = np.full(len(counter), np.nan)
-    for value in dict.fromkeys(rnti):
+    grown = np.full(len(counter), np.nan)
+    for value in np.unique(rnti):
         own = rnti == value
-        grown = increments(counter[own])
-        known = np.flatnonzero(~np.isnan(grown))
-        if value == rnti[0] and len(known):
-            grown[known[0]] = 0.0
-        sums = total + np.nancumsum(grown)
-        since_first[own] = np.where(np.isnan(counter[own]), np.nan, sums)
-        total = float(sums[-1])
-    return since_first
+        grown[own] = increments(counter[own])
+    of_first = np.flatnonzero((rnti == rnti[0]) & ~np.isnan(grown))
+    grown[of_first[:1]] = 0.0
+    return np.where(np.isnan(counter), np.nan, np.nancumsum(grown))
 
 
 def _is_drb(name: str, direction: str) -> bool:

@@ -77,7 +77,7 @@ METRICS = (
         of_flow=lambda view: view.once(_convergence)["stability_bytes"],
     ),
     SummaryMetric(
-        "convergence_window_s", "W: 30 s, in runs below 300 s a tenth of the run",
+        "convergence_window_s", "W: 30 s, in flows below 300 s a tenth of the flow",
         "Convergence window", needs=_CWND, protocol="tcp",
         of_flow=lambda view: view.once(_convergence)["convergence_window_s"], in_report=False,
     ),
