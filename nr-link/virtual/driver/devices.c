@@ -113,6 +113,21 @@ static void deliver(struct sk_buff *skb)
 	gro_cells_receive(&device->gro, skb);
 }
 
+/* Fetches the payload that a capture keeps, which lies in pages of its own. */
+static void fetch_payload(const struct sk_buff *skb)
+{
+	const skb_frag_t *first = skb_shinfo(skb)->frags;
+	unsigned int head_bytes = skb_headlen(skb);
+	const u8 *line, *end;
+
+	if (!skb_shinfo(skb)->nr_frags || nr_link_setup.kept_bytes <= head_bytes)
+		return;
+	line = skb_frag_address(first);
+	end = line + min(nr_link_setup.kept_bytes - head_bytes, skb_frag_size(first));
+	for (line = PTR_ALIGN_DOWN(line, SMP_CACHE_BYTES); line < end; line += SMP_CACHE_BYTES)
+		prefetch(line);
+}
+
 /*
  * What left its host some time ago is no longer in the processor's caches: all
  * packets that are due are fetched before the first is touched.
@@ -135,6 +150,8 @@ static unsigned int take_due(struct nr_link_due *due)
 		prefetchw(skb->data + SMP_CACHE_BYTES);
 		prefetch(skb_shinfo(skb));
 	}
+	for (i = 0; i < count; i++)
+		fetch_payload((struct sk_buff *)due[i].handle);
 	return count;
 }
 
@@ -220,6 +237,8 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 	/* The link is not the sender's own interface: what waits in it is no longer in the host. */
 	skb_orphan(skb);
 	segments = segments_of(skb);
+	skb_list_walk_safe(segments, skb, next)
+		fetch_payload(skb);
 	local_irq_save(flags);
 	skb_list_walk_safe(segments, skb, next)
 	{
