@@ -4,6 +4,8 @@
 //! Each carrier counts its own slots. They start together, and their lengths differ by powers of two (TS 38.211
 //! clause 4.3.2): the shortest slots are the ticks of all carriers. Between carriers only times compare, not slots.
 
+use std::iter;
+
 use crate::Direction;
 use crate::config::{Carrier, Gnb, RadioConfig};
 use crate::ids::CarrierId;
@@ -158,12 +160,16 @@ impl Timing {
 
     /// Returns whether UEs can send scheduling requests in this slot of the primary carrier.
     pub fn carries_request(&self, slot: Slot) -> bool {
-        let duplex = self.duplex(CarrierId::PRIMARY);
         self.carries_pucch(slot)
             && self.gnb.is_none_or(|gnb| {
-                let first = (0..gnb.request_period_slots)
-                    .find(|&other| duplex.slot(Slot(other)).carries_pucch());
-                slot.0 % gnb.request_period_slots == first.unwrap_or(0)
+                let pucch = |&other: &u64| self.carries_pucch(Slot(other));
+                let first = (0..self.pattern_slots()).find(pucch).unwrap_or(0);
+                // OpenAirInterface takes the shortest of sl10, sl20, sl40 … (TS 38.331 SchedulingRequestResourceConfig) that
+                // the first slot with uplink is in (`set_SR_periodandoffset`).
+                let mut doubled =
+                    iter::successors(Some(gnb.request_period_slots), |slots| Some(2 * slots));
+                let period = doubled.find(|&slots| slots > first);
+                period.is_some_and(|period| slot.0 % period == first)
             })
     }
 
@@ -398,6 +404,18 @@ mod tests {
             let known = timing.known_by_gnb(CarrierId::PRIMARY, asked);
             assert_eq!(timing.next_grant(known), asked + 20);
         }
+    }
+
+    #[test]
+    fn requests_of_openairinterface_have_a_period_that_reaches_the_first_uplink() {
+        let asked = |pattern: &str| -> Vec<u64> {
+            let lone = carrier(3.6, 1, true, tdd(pattern));
+            let timing = Timing::of(&[lone], 500_000, Some(&OAI_2026_W11));
+            let asked = (0..40).filter(|&slot| timing.carries_request(Slot(slot)));
+            asked.collect()
+        };
+        assert_eq!(asked("DDDDDDDSUU"), [7, 17, 27, 37]);
+        assert_eq!(asked("DDDDDDDDDDDDDDDDDSUU"), [17, 37]);
     }
 
     #[test]
