@@ -20,7 +20,7 @@ const MAC_LONG_BYTES: u32 = 3;
 /// A short buffer status report with its subheader (TS 38.321 clause 6.1.3.1), in every PUSCH.
 pub const BUFFER_STATUS_BYTES: u32 = 2;
 
-/// The shortest segment that is put into the rest of a block.
+/// The shortest segment that is put into the rest of a block, behind another one.
 pub const SHORTEST_SEGMENT_BYTES: u32 = 16;
 
 /// Returns the header bytes of a segment with `ip_bytes` of a packet, from the packet's first byte

@@ -222,13 +222,15 @@ impl<T> Rlc<T> {
         self.buffer.bytes() + self.buffer.len() as u64 * HEADERS
     }
 
-    /// Does what [`Rlc::fill`] does, but returns an empty payload if there is nothing to send.
+    /// Does what [`Rlc::fill`] does, but returns an empty payload if there is nothing to send. The first segment of a block
+    /// may have a single byte: a sender with data fills no block with padding alone (TS 38.321 clause 5.4.3.1.3), and where
+    /// all blocks are small it would never send anything.
     pub fn fill_or_nothing(&mut self, capacity: u32, now: Nanos) -> Payload {
         let span = Span {
             start: self.next,
             end: self.next,
         };
-        self.fill(capacity, now).unwrap_or(Payload {
+        self.fill(capacity, 1, now).unwrap_or(Payload {
             span,
             header_bytes: 0,
             pdus: 0,
@@ -237,14 +239,14 @@ impl<T> Rlc<T> {
         })
     }
 
-    /// Fills up to `capacity` bytes of a transport block that is sent at `now`. Retransmissions
-    /// come first.
-    pub fn fill(&mut self, capacity: u32, now: Nanos) -> Option<Payload> {
+    /// Fills up to `capacity` bytes of a transport block that is sent at `now`; its first segment has at least
+    /// `least_bytes`, or ends a packet. Retransmissions come first.
+    pub fn fill(&mut self, capacity: u32, least_bytes: u32, now: Nanos) -> Option<Payload> {
         let ready = |&(ready, _): &(Nanos, Span)| ready <= now;
         let retransmission = self.retransmissions.iter().position(ready);
         let mut payload = match retransmission {
-            Some(index) => self.fill_retransmission(index, capacity),
-            None => self.fill_new(capacity, now),
+            Some(index) => self.fill_retransmission(index, capacity, least_bytes),
+            None => self.fill_new(capacity, least_bytes, now),
         }?;
         let is_empty = self.next_bytes(now) == 0;
         if let Some(reporting) = &mut self.reporting {
@@ -267,14 +269,15 @@ impl<T> Rlc<T> {
         Some(payload)
     }
 
-    fn fill_new(&mut self, mut capacity: u32, now: Nanos) -> Option<Payload> {
+    fn fill_new(&mut self, mut capacity: u32, mut least_bytes: u32, now: Nanos) -> Option<Payload> {
         let start = self.next;
         let (mut header_bytes, mut pdus, mut last_bytes) = (0, 0, 0);
         while let Some((bytes, sent)) = self.next_to_send(now) {
             let rest = bytes - sent;
-            let Some(part) = fitting(rest, sent == 0, capacity) else {
+            let Some(part) = fitting(rest, sent == 0, capacity, least_bytes) else {
                 break;
             };
+            least_bytes = SHORTEST_SEGMENT_BYTES;
             let headers = segment_bytes(part, sent == 0);
             capacity -= part + headers;
             header_bytes += headers;
@@ -325,7 +328,12 @@ impl<T> Rlc<T> {
         self.next_number += 1;
     }
 
-    fn fill_retransmission(&mut self, index: usize, mut capacity: u32) -> Option<Payload> {
+    fn fill_retransmission(
+        &mut self,
+        index: usize,
+        mut capacity: u32,
+        mut least_bytes: u32,
+    ) -> Option<Payload> {
         let (_, span) = self.retransmissions[index];
         let mut at = span.start;
         let (mut header_bytes, mut pdus, mut last_bytes) = (0, 0, 0);
@@ -339,9 +347,10 @@ impl<T> Rlc<T> {
         let segments = self.segments(span);
         let segments = segments.map(|segment| (segment.bytes, segment.is_first()));
         for (bytes, is_first) in repeated.into_iter().chain(segments) {
-            let Some(part) = fitting(bytes, is_first, capacity) else {
+            let Some(part) = fitting(bytes, is_first, capacity, least_bytes) else {
                 break;
             };
+            least_bytes = SHORTEST_SEGMENT_BYTES;
             let headers = segment_bytes(part, is_first);
             capacity -= part + headers;
             header_bytes += headers;
@@ -701,11 +710,11 @@ impl<T> Rlc<T> {
 const HEADERS: u64 = crate::headers::MOST_SEGMENT_BYTES as u64;
 
 /// Returns how many of `rest` bytes fit into `capacity` bytes together with their headers; `None`
-/// if fewer than the shortest segment do.
-fn fitting(rest: u32, from_start: bool, capacity: u32) -> Option<u32> {
+/// if not all do, and fewer than `least_bytes`.
+fn fitting(rest: u32, from_start: bool, capacity: u32, least_bytes: u32) -> Option<u32> {
     if rest + segment_bytes(rest, from_start) <= capacity {
         return Some(rest);
     }
     let part = capacity.checked_sub(segment_bytes(rest, from_start))?;
-    (part >= SHORTEST_SEGMENT_BYTES).then_some(part)
+    (part >= least_bytes).then_some(part)
 }

@@ -8,6 +8,7 @@ use super::harq::Block;
 use super::lte_leg::{Change as LegChange, Legs};
 use super::ue::Ue;
 use crate::counters::Capacity;
+use crate::headers::SHORTEST_SEGMENT_BYTES;
 use crate::scenario::Leg;
 use crate::{Direction, Nanos};
 
@@ -96,7 +97,7 @@ fn carry<T>(
         totals.bytes += u64::from(bytes);
         totals.header_bytes += u64::from(bytes);
     }
-    while let Some(payload) = bearer.rlc.fill(left, now) {
+    while let Some(payload) = bearer.rlc.fill(left, SHORTEST_SEGMENT_BYTES, now) {
         left -= payload.bytes();
         carried += payload.bytes();
         carried_sdu += payload.span.bytes();

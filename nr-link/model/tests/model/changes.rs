@@ -165,6 +165,22 @@ fn fewer_prbs_carry_their_share_and_blocks_that_were_wider_still_arrive() {
 }
 
 #[test]
+fn blocks_that_hold_a_few_bytes_carry_them() {
+    // MCS 0 on 4 PRBs: 16 bytes, of which the headers of a packet take 10, and in the uplink a report 2.
+    let text = include_str!("../common/link.yaml").to_owned();
+    let text = text.replace("{olla: {bler_target: 0.1}}", "{fixed_mcs: 0}");
+    let text = format!("{text}changes:\n- {{at_s: 0, prb: 4}}\n");
+    let config = ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid");
+    for from in [DOWN, Port::Ue(UeId(0))] {
+        let mut link: Link<u64> = link(&config, &flat(20.0));
+        link.count_changes_from(0);
+        link.enqueue(from, packet(1250, 0), 100 * MS);
+        link.advance(20 * SECOND);
+        assert!(link.dequeue().is_some(), "{from:?}");
+    }
+}
+
+#[test]
 fn changes_are_checked() {
     let base = include_str!("../common/link.yaml");
     for (change, said) in [
