@@ -181,6 +181,21 @@ fn blocks_that_hold_a_few_bytes_carry_them() {
 }
 
 #[test]
+fn fewer_prbs_than_an_allocation_of_the_gnbs_profile_has_are_refused() {
+    let base = include_str!("../common/link.yaml");
+    let profile = "gnb_profile: oai-2026.w11";
+    let base = base.replace("link_adaptation: {olla: {bler_target: 0.1}}", profile);
+    let parse = |prb: u16| {
+        let text = format!("{base}changes:\n- {{at_s: 1, prb: {prb}}}\n");
+        ResolvedConfig::parse(&text, Path::new("link.yaml"))
+    };
+    let problem = parse(4).expect_err("4 PRBs").to_string();
+    let said = "link.yaml:25: changes.prb: 4 is not between 5 and 106. Write at least";
+    assert!(problem.starts_with(said), "{problem}");
+    assert!(parse(5).is_ok());
+}
+
+#[test]
 fn changes_are_checked() {
     let base = include_str!("../common/link.yaml");
     for (change, said) in [

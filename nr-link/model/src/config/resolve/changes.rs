@@ -47,11 +47,13 @@ fn change(
     })
 }
 
-/// Checks that the primary carrier has so many PRBs.
+/// Checks that the primary carrier has so many PRBs, and that they hold an allocation of the gNB's profile.
 fn scheduled(prb: u16, radio: Option<&RadioConfig>) -> Result<u16, Problem> {
     let most = radio.map_or(u16::MAX, |radio| radio.carriers[0].prb);
-    let fix = "Write at most the carrier's width, which stays as it is";
-    within("changes.prb", prb, 1..=most, fix)
+    let gnb = radio.and_then(RadioConfig::gnb);
+    let least = gnb.map_or(1, |gnb| gnb.least_prb);
+    let fix = "Write at least one allocation of the gNB, and at most the carrier's width, which stays as it is";
+    within("changes.prb", prb, least..=most, fix)
 }
 
 fn at(seconds: f64) -> Result<Nanos, Problem> {
