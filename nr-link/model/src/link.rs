@@ -171,7 +171,7 @@ impl<T> Link<T> {
                 self.endpoints.path_ul.change(path.ul);
             }
             if let Some(queue) = queue {
-                self.access.change_queues(queue, self.seed);
+                self.access.change_queues(queue, self.seed, now);
             }
         }
         due.is_some()

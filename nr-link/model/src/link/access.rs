@@ -137,13 +137,13 @@ impl<T> Access<T> {
         }
     }
 
-    /// Gives the buffers of all UEs another limit and queue management.
-    pub fn change_queues(&mut self, queue: &PerDirection<Queue>, seed: u64) {
+    /// Gives the buffers of all UEs at `now` another limit and queue management.
+    pub fn change_queues(&mut self, queue: &PerDirection<Queue>, seed: u64, now: Nanos) {
         for ue in (0..self.ues()).map(UeId) {
             for direction in Direction::BOTH {
                 let draws = || Buffer::<T>::draws(seed, ue, direction);
                 self.buffer(ue, direction)
-                    .change(*queue.of(direction), draws);
+                    .change(*queue.of(direction), draws, now);
             }
         }
     }

@@ -3,6 +3,7 @@
 //! packets are dropped and marked, and which of two queues is served.
 
 use std::collections::VecDeque;
+use std::iter;
 
 use crate::aqm::manager::{Action, CLASSIC, Head, L4S, Occupancy, QueueManager};
 use crate::aqm::{Aqm, queue_manager};
@@ -116,29 +117,48 @@ impl<T> Buffer<T> {
         Stream::new(seed, Purpose::EarlyDrop, ue, direction)
     }
 
-    /// Takes another limit and, if it differs, another queue management, which knows nothing of what was before.
+    /// Takes at `now` another limit and, if it differs, another queue management, which knows nothing of what was before.
     ///
     /// Packets beyond the limit stay, as in Linux's `pfifo`; others find the buffer full until there is room. A packet
     /// of which a part is sent stays the first.
-    pub fn change(&mut self, queue: Queue, draws: impl FnOnce() -> Stream) {
+    pub fn change(&mut self, queue: Queue, draws: impl FnOnce() -> Stream, now: Nanos) {
         self.limit = queue.limit;
         if queue.aqm == self.aqm {
             return;
         }
         self.aqm = queue.aqm;
         self.manager = queue_manager(queue.aqm, draws());
-        let first = match self.managed {
-            true => self.queues[self.served].pop_front(),
-            false => None,
-        };
-        let mut others: Vec<_> = self.queues.iter_mut().flat_map(std::mem::take).collect();
-        others.sort_by_key(|waiting| waiting.queued);
-        let queue_of = |waiting: &Waiting<T>| self.manager.queue_of(waiting.packet.ecn);
-        self.served = first.as_ref().map_or(CLASSIC, queue_of);
-        for waiting in first.into_iter().chain(others) {
+        let next = self.managed.then_some(self.served);
+        self.served = CLASSIC;
+        let mut firsts = [None; 2];
+        for (was_first_of, waiting) in self.take_in_order(next) {
             let queue = self.manager.queue_of(waiting.packet.ecn);
+            if next.is_some() && was_first_of == next {
+                self.served = queue;
+            }
+            if self.queues[queue].is_empty() {
+                firsts[queue] = Some((was_first_of, waiting.entered));
+            }
             self.queues[queue].push_back(waiting);
         }
+        if let Some(waits) = &mut self.waits {
+            waits.divided(firsts, now);
+        }
+    }
+
+    /// Empties the queues; returns the first packet of the queue `next`, then the others in the order in which they came.
+    /// Each has the queue that it was the first of, if of any.
+    fn take_in_order(&mut self, next: Option<usize>) -> Vec<(Option<usize>, Waiting<T>)> {
+        let mut all = Vec::with_capacity(self.len());
+        for (queue, packets) in self.queues.iter_mut().enumerate() {
+            let first_of = iter::once(Some(queue)).chain(iter::repeat(None));
+            all.extend(first_of.zip(packets.drain(..)));
+        }
+        all.sort_by_key(|(first_of, waiting)| {
+            let is_next = next.is_some() && *first_of == next;
+            (!is_next, waiting.queued)
+        });
+        all
     }
 
     /// Adds a packet, or drops it if the buffer is full or queue management decides so.

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use crate::aqm::manager::{CLASSIC, L4S};
 use crate::delays::{Part, Parts};
 use crate::{Nanos, Packet};
 
@@ -45,6 +46,19 @@ impl Waits {
     pub fn enters_first(&mut self, queue: usize, queued: Nanos) {
         let ready = queued + self.ahead;
         self.heads[queue] = (ready, self.sums_at(ready));
+    }
+
+    /// Records that the packets of the queues were divided anew at `now`. `firsts` are those that are now the first of each
+    /// queue: the queue that the packet was the first of before, if of any, and when it entered.
+    pub fn divided(&mut self, firsts: [Option<(Option<usize>, Nanos)>; 2], now: Nanos) {
+        self.heads = [CLASSIC, L4S].map(|queue| match firsts[queue] {
+            Some((Some(before), _)) => self.heads[before],
+            Some((None, entered)) => {
+                let ready = now.max(entered + self.ahead);
+                (ready, self.sums_at(ready))
+            }
+            None => self.heads[queue],
+        });
     }
 
     /// Records that the next packet of the buffer was dropped at `now`.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::{MS, capacity_scenario, config, flat, link, packet};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Delays, Link, Nanos, Part, Port, ResolvedConfig, UeId};
+use nr_link_model::{Delays, Ecn, Link, Nanos, Packet, Part, Port, ResolvedConfig, UeId};
 use proptest::prelude::*;
 
 const TDD: &str = "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}";
@@ -222,6 +222,89 @@ proptest! {
         let scenario = capacity_scenario(&format!("{{dl: {{constant_mbps: {mbps}}}, ul: {{constant_mbps: {}}}}}", mbps / 2.0));
         check(&changed(&around), &scenario, &arrivals);
     }
+}
+
+/// Lets the queue management of a link change each 100 ms between one queue and two.
+fn with_changing_queues(mut config: ResolvedConfig) -> ResolvedConfig {
+    let queue = |aqm: &str| format!("{{packets: 100{aqm}}}");
+    let changes = ["dualpi2", "codel", "dualpi2", "pie", "dualpi2", "codel"];
+    let changes = changes.iter().enumerate().map(|(number, aqm)| {
+        let queue = queue(&format!(", aqm: {{{aqm}: {{}}}}"));
+        let at_s = 0.1 * (number + 1) as f64;
+        format!("\n- {{at_s: {at_s}, queue: {{dl: {queue}, ul: {queue}}}}}")
+    });
+    let text = include_str!("../common/link.yaml").to_owned();
+    let text = format!("{text}changes:{}\n", changes.collect::<String>());
+    let other = ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid");
+    config.changes = other.changes;
+    config
+}
+
+/// Runs a link with these packets, of which each second one is of L4S; changes count from 0. Returns what it delivered.
+fn run_with_changes(link: &mut Link<u64>, arrivals: &Arrivals) -> Vec<Left> {
+    link.explain();
+    link.count_changes_from(0);
+    let entered = times(arrivals);
+    for (number, &(_, bytes, down, ue)) in arrivals.iter().enumerate() {
+        let ue = UeId(ue % link.ues());
+        let from = if down {
+            Port::Core { ue }
+        } else {
+            Port::Ue(ue)
+        };
+        let ecn = if number % 2 == 0 {
+            Ecn::NotEct
+        } else {
+            Ecn::Ect1
+        };
+        let packet = Packet::new(bytes, ecn, number as u64);
+        link.enqueue(from, packet, entered[number]);
+    }
+    link.advance(entered.last().expect("packets arrive") + 3000 * MS);
+    let left = std::iter::from_fn(|| link.dequeue());
+    left.map(|one| (one.packet.payload, one.due, one.packet.delays))
+        .collect()
+}
+
+fn check_with_changes(config: ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {
+    let mut link = link(&with_changing_queues(config), scenario);
+    for (number, due, delays) in run_with_changes(&mut link, arrivals) {
+        let delays = delays.expect("each packet has an account");
+        let total = due - delays.entered;
+        // A part that is counted from a later instant than its packet came would be negative.
+        let most = delays.parts.iter().max();
+        assert!(most <= Some(&total), "packet {number}: {delays:?}");
+        assert_eq!(delays.total(), total, "packet {number}: {delays:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn over_changes_of_queue_management_the_parts_are_the_delay(
+        arrivals in arrivals(), (radio, sinr_db) in radios(), around in surroundings(), mbps in 1.0..20.0,
+    ) {
+        let config = changed(&[radio, around].concat());
+        let capacity = format!("{{dl: {{constant_mbps: {mbps}}}, ul: {{constant_mbps: {mbps}}}}}");
+        check_with_changes(config.clone(), &capacity_scenario(&capacity), &arrivals);
+        check_with_changes(config, &flat(sinr_db), &arrivals);
+    }
+}
+
+#[test]
+fn a_change_of_queue_management_leaves_the_first_packet_its_account() {
+    // 1250 bytes take 10 ms. The second packet is being served when the queues become two, and the third waits for it.
+    let scenario = capacity_scenario("{dl: {constant_mbps: 1}, ul: {constant_mbps: 1}}");
+    let mut link = link(&with_changing_queues(config(&[])), &scenario);
+    let arrivals = [10 * MS, 35 * MS, 2 * MS].map(|gap| (gap, 1250, false, 0));
+    let left = run_with_changes(&mut link, &arrivals.to_vec());
+    let parts = left.iter().map(|(_, _, delays)| {
+        let delays = delays.as_ref().expect("an account");
+        [Part::Queue, Part::Service, Part::Path].map(|part| delays.of(part) / MS)
+    });
+    let expected = [[0, 10, 10], [0, 10, 10], [8, 10, 10]];
+    assert_eq!(parts.collect::<Vec<_>>(), expected);
 }
 
 /// A scenario of EN-DC or of blocked beams, in which a bearer changes between legs or beams.
