@@ -61,6 +61,9 @@ impl<T> Ue<T> {
                     Direction::Uplink => (&mut self.ul, &mut self.dl),
                 };
                 carry(legs, offered, own, opposite, direction, cell, now);
+            } else {
+                // Also what LTE supplies while it would serve a UE that is not in RRC_CONNECTED.
+                legs.take(direction, 0, true);
             }
         }
         serves

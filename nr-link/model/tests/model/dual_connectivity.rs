@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{EventKind, Nanos, Port, UeId};
+use nr_link_model::{EventKind, Nanos, Port, Source, UeId};
 
 use crate::common::{MS, SECOND, config, link, packet};
 
@@ -107,6 +107,27 @@ fn direction(from: Port) -> nr_link_model::Direction {
     match from {
         Port::Core { .. } => nr_link_model::Direction::Downlink,
         Port::Ue(_) => nr_link_model::Direction::Uplink,
+    }
+}
+
+#[test]
+fn what_lte_supplies_while_a_ue_is_idle_is_lost() {
+    let idle = "link_adaptation: {olla: {bler_target: 0.1}}\n  rrc: {idle: {after_s: 0.2, setup_ms: 20}, paging_cycle_frames: 32}";
+    let config = config(&[("link_adaptation: {olla: {bler_target: 0.1}}", idle)]);
+    let scenario = scenario("{t_s: 1, to: lte}, {t_s: 5, to: nr}").expect("valid");
+    for (from, mbps) in [(DOWN, 12), (UP, 4)] {
+        let mut link = link::<u64>(&config, &scenario);
+        // A second after the last data LTE has supplied more than 500 kB.
+        for number in 0..100 {
+            link.enqueue(from, packet(1250, number), 4 * SECOND);
+        }
+        link.advance(5 * SECOND);
+        let due: Vec<_> = std::iter::from_fn(|| link.dequeue())
+            .map(|one| one.due)
+            .collect();
+        assert_eq!(due.len(), 100);
+        let lasted = due[99] - due[0];
+        assert!(lasted > 98 * (10 * MS / mbps), "{from:?}: {lasted} ns");
     }
 }
 
