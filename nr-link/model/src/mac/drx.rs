@@ -13,6 +13,9 @@ use crate::time::Nanos;
 /// retxBSR-Timer: one of the values of TS 38.331 BSR-Config, as OpenAirInterface has it.
 const RETX_BSR: Nanos = 80_000_000;
 
+/// The SFN has 10 bits and counts frames of 10 ms (TS 38.211 clause 4.3.1): cycles that do not divide this time begin anew with it.
+const SFN_PERIOD: Nanos = 1024 * 10_000_000;
+
 /// A HARQ process, whose timers run on their own.
 pub(crate) type Process = (Direction, CarrierId, HarqId);
 
@@ -60,8 +63,9 @@ impl Timer {
 pub(crate) struct Drx {
     config: DrxConfig,
     cycle: Cycle,
-    /// drx-onDurationTimer.
-    on_duration: Timer,
+    /// drx-onDurationTimer, of the last two starts: a timer may run until after the next start, or until that start's
+    /// drx-SlotOffset is over.
+    on_durations: [Timer; 2],
     /// End of drx-InactivityTimer; `None` once its expiry has been handled.
     inactivity: Option<Nanos>,
     /// When the PDCCH ended drx, for the log.
@@ -77,7 +81,8 @@ pub(crate) struct Drx {
 }
 
 /// Returns whether the gNB can reach a UE in the on-durations of long cycles: one of them has a downlink slot of the primary
-/// carrier. Their positions in the TDD pattern repeat after so many cycles as it has slots, or sooner.
+/// carrier. Their positions in the TDD pattern repeat after so many cycles as it has slots, or sooner. So many
+/// cycles of 60 or 70 ms, which do not divide the period of the SFN, are over within it.
 pub(crate) fn reaches(config: &DrxConfig, timing: &Timing) -> bool {
     let first = config.start_offset + config.slot_offset;
     (0..timing.pattern_slots()).any(|cycle| {
@@ -92,7 +97,7 @@ impl Drx {
     pub fn new(config: DrxConfig, now: Nanos) -> Self {
         Self {
             cycle: Cycle::Long,
-            on_duration: Timer::default(),
+            on_durations: Default::default(),
             inactivity: Some(now + config.inactivity),
             ended: None,
             short_cycles: now,
@@ -107,7 +112,7 @@ impl Drx {
     /// drx-RetransmissionTimerDL or drx-RetransmissionTimerUL is running […]; or […] a Scheduling Request is sent on
     /// PUCCH and is pending".
     pub fn is_active(&self, now: Nanos) -> bool {
-        self.on_duration.runs(now)
+        self.on_durations.iter().any(|timer| timer.runs(now))
             || self.inactivity.is_some_and(|end| now < end)
             || self.requested
             || self.retransmission.iter().any(|(_, timer)| timer.runs(now))
@@ -151,12 +156,10 @@ impl Drx {
             (Cycle::Short, Some(short)) => short.cycle,
             _ => self.config.long_cycle,
         };
-        if now % period == self.config.start_offset % period {
+        if now % SFN_PERIOD % period == self.config.start_offset % period {
             let start = now + self.config.slot_offset;
-            self.on_duration = Timer {
-                start,
-                end: start + self.config.on_duration,
-            };
+            let end = start + self.config.on_duration;
+            self.on_durations = [self.on_durations[1], Timer { start, end }];
         }
     }
 
@@ -202,5 +205,65 @@ impl Drx {
     /// Active Time. "if the retxBSR-Timer expires": a Regular BSR is triggered (clause 5.4.5).
     pub fn asks_again(&self, now: Nanos) -> bool {
         !self.requested && self.retx_bsr <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::PerDirection;
+
+    const MS: Nanos = 1_000_000;
+    const SLOT: Nanos = MS / 2;
+
+    /// Returns the slots that start in a time and in which a UE is active that has no data from 0 on.
+    fn active(config: DrxConfig, from: Nanos, to: Nanos) -> Vec<Nanos> {
+        let mut drx = Drx::new(config, 0);
+        let mut active = Vec::new();
+        for now in (0..to).step_by(SLOT as usize) {
+            drx.advance(now);
+            if now >= from && drx.is_active(now) {
+                active.push(now);
+            }
+        }
+        active
+    }
+
+    fn config(on_ms: Nanos, long_ms: Nanos, short: Option<ShortCycle>) -> DrxConfig {
+        DrxConfig {
+            on_duration: on_ms * MS,
+            inactivity: 0,
+            long_cycle: long_ms * MS,
+            start_offset: 0,
+            slot_offset: 0,
+            short,
+            harq_rtt_symbols: PerDirection { dl: 0, ul: 0 },
+            retransmission_slots: PerDirection { dl: 0, ul: 0 },
+        }
+    }
+
+    #[test]
+    fn a_start_does_not_end_an_on_duration_that_is_running() {
+        // Of 8 ms, each 5 ms, half a millisecond after the beginning of the subframe; 4 short cycles, then long ones.
+        let short = ShortCycle {
+            cycle: 5 * MS,
+            cycles: 4,
+        };
+        let overlapping = DrxConfig {
+            slot_offset: MS / 2,
+            ..config(8, 40, Some(short))
+        };
+        // The last short cycle starts at 15 ms: 20 ms is in a long one.
+        let expected: Vec<_> = (SLOT..23 * MS + SLOT).step_by(SLOT as usize).collect();
+        assert_eq!(active(overlapping, 0, 40 * MS), expected);
+    }
+
+    #[test]
+    fn on_durations_count_from_the_period_of_the_sfn() {
+        // 146 × 70 ms = 10220 ms; SFN 0 begins again at 10240 ms.
+        let starts = active(config(1, 70, None), 10_100 * MS, 10_400 * MS);
+        let starts = starts.iter().filter(|&start| start % MS == 0);
+        let starts: Vec<_> = starts.map(|start| start / MS).collect();
+        assert_eq!(starts, [10_150, 10_220, 10_240, 10_310, 10_380]);
     }
 }
