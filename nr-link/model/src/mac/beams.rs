@@ -94,8 +94,9 @@ impl Beams {
         if let Some(done) = self.complete(now) {
             return Some(done);
         }
-        // "if the beamFailureDetectionTimer expires: set BFI_COUNTER to 0".
-        if self.detection <= now {
+        // "if the beamFailureDetectionTimer expires: set BFI_COUNTER to 0". An indication at that instant restarts it before:
+        // with the value pbfd1, one in each reporting period would count for nothing otherwise.
+        if self.detection < now {
             self.instances = 0;
         }
         let measured = measured?;
@@ -178,5 +179,43 @@ impl Beams {
         if let (State::Serving, Some((beam, _))) = (self.state, measured.best.filter(better)) {
             self.state = State::Changing(beam, now + self.config.change);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    #[test]
+    fn an_instance_as_the_detection_timer_ends_is_counted() {
+        let config = BeamConfig {
+            instance_max_count: 3,
+            detection_timer: 20 * MS,
+            recovery_timer: 40 * MS,
+            preamble_trans_max: 10,
+            q_out_db: -5.0,
+            rsrp_threshold_dbm: -110.0,
+            ssb_period: 20 * MS,
+            prach_period: 10 * MS,
+            change_margin_db: 3.0,
+            change: 6 * MS,
+        };
+        let failing = Measured {
+            sinr_db: -10.0,
+            rsrp_dbm: -120.0,
+            best: None,
+        };
+        let failure = |missed: Nanos| {
+            let mut beams = Beams::new(config, MS / 2);
+            (0..200 * MS).step_by(MS as usize / 2).find(|&now| {
+                let measures = beams.measures(now) && now != missed;
+                beams.advance(now, measures.then_some(failing)).is_some()
+            })
+        };
+        assert_eq!(failure(Nanos::MAX), Some(40 * MS));
+        // Without an indication in a period the timer expires.
+        assert_eq!(failure(40 * MS), Some(100 * MS));
     }
 }
