@@ -15,6 +15,7 @@ mod tree;
 mod typed;
 
 pub(crate) use lined::Lined;
+use tree::Content;
 
 /// Reads the text of `file`; `reference` is the document that describes its keys.
 ///
@@ -63,68 +64,33 @@ pub fn located(problem: Problem, text: &str, file: &Path) -> Problem {
     problem.or_in_line(line).or_in_file(file)
 }
 
-/// Finds the line of the key with this path: each part of the path is searched after the one before it,
-/// and within the entry where a part has an index, as in `flows[1].ue`. A key that the entry does not
-/// have is on the entry's line.
+/// Finds the line of the key with this path, such as `flows[1].ue`. A key that an entry of a list does not have is on the
+/// entry's line. A key of the entries of a list, and an entry that is not there, are on the line of the list's key.
 fn line_of(text: &str, key: &str) -> Option<u64> {
-    let mut at = 0;
-    let mut end = text.len();
-    let mut in_entry = false;
+    let root = tree::read(text).ok()?;
+    let (mut node, mut line, mut in_entry) = (&root, None, false);
     for part in key.split('.') {
         let (name, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
-            Some((name, index)) => (name, Some(index.parse().ok()?)),
+            Some((name, index)) => (name, Some(index.parse::<usize>().ok()?)),
             None => (part, None),
         };
-        match find_key(&text[at..end], name) {
-            Some(found) => at += found,
-            None if in_entry => break,
-            None => return None,
-        }
-        if let Some(index) = index {
-            let Some((begin, length)) = entry(&text[at..end], index) else {
-                break; // A list between brackets.
+        let found = match &node.value {
+            Content::Group(entries) => entries.iter().find(|(key, _)| key.value == name),
+            Content::List(_) => return line,
+            _ => None,
+        };
+        let Some((key, value)) = found else {
+            return line.filter(|_| in_entry);
+        };
+        (node, line) = (value, Some(key.referenced.line()));
+        if let (Some(index), Content::List(list)) = (index, &value.value) {
+            let Some(entry) = list.get(index) else {
+                return line;
             };
-            at += begin;
-            end = at + length;
-            in_entry = true;
+            (node, line, in_entry) = (entry, Some(entry.referenced.line()), true);
         }
     }
-    Some(text[..at].matches('\n').count() as u64 + 1)
-}
-
-/// Finds an entry of the list whose key begins `text`: one that has `- ` on lines of its own. Returns
-/// its begin and length.
-fn entry(text: &str, index: usize) -> Option<(usize, usize)> {
-    let mut at = 0;
-    let mut indent = None;
-    let mut begins = Vec::new();
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let content = line.trim_start();
-        let before = line.len() - content.len();
-        let is_entry = content.starts_with("- ") || content.trim_end() == "-";
-        if number > 0 && !content.is_empty() && !content.starts_with('#') {
-            if is_entry && indent.is_none_or(|indent| indent == before) {
-                indent = Some(before);
-                begins.push(at + before);
-            } else if indent.is_none_or(|indent| before <= indent) {
-                break;
-            }
-        }
-        at += line.len();
-    }
-    let begin = *begins.get(index)?;
-    Some((begin, begins.get(index + 1).copied().unwrap_or(at) - begin))
-}
-
-/// Finds where `key:`, or JSON's `"key":`, begins as a whole word.
-fn find_key(text: &str, key: &str) -> Option<usize> {
-    text.match_indices(key)
-        .filter(|(at, _)| {
-            let after = &text[at + key.len()..];
-            after.starts_with(':') || after.starts_with("\":")
-        })
-        .map(|(at, _)| at)
-        .find(|&at| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    line
 }
 
 #[cfg(test)]
@@ -234,7 +200,36 @@ mod tests {
             assert_eq!(line_of(text, key), line, "{key}");
         }
         let json = "{\n \"flows\": [\n  {\"ue\": 2}],\n \"seed\": -1}";
-        assert_eq!(line_of(json, "flows[0].ue"), Some(2));
+        assert_eq!(line_of(json, "flows[0].ue"), Some(3));
         assert_eq!(line_of(json, "seed"), Some(4));
+    }
+
+    #[test]
+    fn lines_of_keys_that_occur_elsewhere_too() {
+        let text = "# prb: in a comment\nsummary: 'the key prb: 4'\nnoise:\n  prb: 1\nradio: &radio\n  \"duplex\":\n    prb: 2\n  prb: 3\n\
+                    other: {name: x, list: [{a: 1},\n  {a: 2}]}\nprb: 5\nname: *radio\n";
+        for (key, line) in [
+            ("prb", Some(11)),
+            ("noise.prb", Some(4)),
+            ("radio.prb", Some(8)),
+            ("radio.duplex.prb", Some(7)),
+            ("name", Some(12)),
+            ("other.list[1].a", Some(10)),
+            ("other.list.a", Some(9)),
+            ("other.prb", None),
+            ("summary.prb", None),
+            ("duplex", None),
+        ] {
+            assert_eq!(line_of(text, key), line, "{key}");
+        }
+        let json = "{\"a\": {\"seed\": 1},\n \"b\": \"seed\",\n \"seed\" : -1,\n \"c\": [{},\n  {\"seed\": 2}]}";
+        for (key, line) in [
+            ("seed", 3),
+            ("a.seed", 1),
+            ("c[1].seed", 5),
+            ("c[0].seed", 4),
+        ] {
+            assert_eq!(line_of(json, key), Some(line), "{key}");
+        }
     }
 }
