@@ -26,13 +26,14 @@ impl LteLeg {
     /// Makes the leg of a scenario, with the capacity that `seed` draws.
     ///
     /// # Errors
-    /// A time is longer than an hour, or a line of a trace of the capacity breaks a rule.
+    /// A delay or an interruption is longer than an hour, or a line of a trace of the capacity breaks a rule.
     pub(crate) fn new(scenario: &Scenario, leg: &Description, seed: u64) -> Result<Self, Problem> {
         let supply = |direction| Supply::new(scenario, &leg.capacity, direction, seed);
         let ms = |key: &str, ms: f64| nanos(key, ms);
         let [to_lte, to_nr] = [leg.interruption_ms.to_lte, leg.interruption_ms.to_nr];
         let changes = leg.changes.iter().map(|change| {
-            let begins = ms("lte.changes", change.t_s.get() * 1e3)?;
+            // Within the scenario's duration, which may be longer than the hour that other times have.
+            let begins = (change.t_s.get() * 1e9).round() as Nanos;
             let lasts = match change.to {
                 Leg::Lte => ms("lte.interruption_ms.5t4", to_lte.get())?,
                 Leg::Nr => ms("lte.interruption_ms.4t5", to_nr.get())?,

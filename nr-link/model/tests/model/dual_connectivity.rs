@@ -132,6 +132,17 @@ fn what_lte_supplies_while_a_ue_is_idle_is_lost() {
 }
 
 #[test]
+fn a_change_may_come_hours_after_the_start() {
+    let text = "schema: rf-scenario/1\nname: test\nsummary: For a test.\nsources: [chosen]\nlicense: Apache-2.0\n\
+         duration_s: 21600\n\
+         radio: {ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, noise: {sinr_db: 22}}\n\
+         lte: {capacity: {dl: {constant_mbps: 12}, ul: {constant_mbps: 4}}, delay_ms: {dl: 15, ul: 20}, \
+         interruption_ms: {5t4: 60, 4t5: 40}, changes: [{t_s: 3599, to: lte}, {t_s: 21599, to: nr}]}\n";
+    let scenario = Scenario::parse(text, Path::new("test.yaml")).expect("valid");
+    assert!(Source::of(&scenario, &config(&[])).is_ok());
+}
+
+#[test]
 fn changes_are_events_and_a_column() {
     let mut link = link::<u64>(&config(&[]), &scenario(CHANGES).expect("valid"));
     link.advance(7 * SECOND);
