@@ -13,7 +13,7 @@ use crate::time::Nanos;
 /// retxBSR-Timer: one of the values of TS 38.331 BSR-Config, as OpenAirInterface has it.
 const RETX_BSR: Nanos = 80_000_000;
 
-/// The SFN has 10 bits and counts frames of 10 ms (TS 38.211 clause 4.3.1): cycles that do not divide this time begin anew with it.
+/// The SFN has 10 bits and counts frames of 10 ms (TS 38.211 clause 4.3.1): cycles that do not divide this time start again with it.
 const SFN_PERIOD: Nanos = 1024 * 10_000_000;
 
 /// A HARQ process, whose timers run on their own.

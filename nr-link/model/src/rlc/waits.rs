@@ -48,7 +48,7 @@ impl Waits {
         self.heads[queue] = (ready, self.sums_at(ready));
     }
 
-    /// Records that the packets of the queues were divided anew at `now`. `firsts` are those that are now the first of each
+    /// Records that the packets were divided among the queues in another way at `now`. `firsts` are those that are now the first of each
     /// queue: the queue that the packet was the first of before, if of any, and when it entered.
     pub fn divided(&mut self, firsts: [Option<(Option<usize>, Nanos)>; 2], now: Nanos) {
         self.heads = [CLASSIC, L4S].map(|queue| match firsts[queue] {
