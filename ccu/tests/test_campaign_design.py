@@ -102,6 +102,7 @@ MISTAKES = {
     "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: reno}]\n": r":3: exclude.*: no level 'reno'",
     "title: x\nfactors: {cc: [cubic]}\nprofiles: 3\n": r"try.yaml:3: profiles: is 3. Write a mapp",
     "title: x\nfactors: {cc: [cubic]}\nprofiles: {quick: 3}\n": r"try.yaml:3: profiles.quick: is 3",
+    "title: x\nfactors: {cc: [cubic]}\nprofiles: {../x: {}}\n": r"try.yaml:3: profiles: '../x' is",
     "title: x\nfactors: {cc: [cubic]}\nbase: 3\n": r"try.yaml:3: base: is not a mapping",
     "title: x\nfactors: {cc: [cubic]}\nrepeats: 0\n": r"try.yaml:3: repeats",
 }
@@ -111,6 +112,13 @@ MISTAKES = {
 def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(RefusedError, match=MISTAKES[text]):
         read(tmp_path, text)
+
+
+def test_the_name_of_a_profile_may_be_a_number(tmp_path: Path) -> None:
+    text = "title: x\nfactors: {cc: [cubic]}\nprofiles: {10: {repeats: 2}, quick: {}}\n"
+    assert read(tmp_path, text, "10").repeats == 2
+    with pytest.raises(RefusedError, match="no profile 'quik'"):
+        read(tmp_path, text, "quik")
 
 
 def test_an_impossible_experiment_is_named_by_its_level(tmp_path: Path) -> None:

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from ccu.campaigns import definition, stopping
 from ccu.campaigns.cells import Cell, cells
-from ccu.campaigns.display import lines_of, matrix
+from ccu.campaigns.display import by_factor, lines_of, matrix
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.runner import Work, check
 from ccu.campaigns.status import status_of
@@ -219,6 +221,18 @@ def test_a_stop_rule_needs_what_the_analysis_reads(tmp_path: Path) -> None:
     folder = Folder.make(tmp_path / "campaign", definition.read(file))
     with pytest.raises(RefusedError, match="stop: needs analysed runs, and capture is off"):
         check(Work(folder, {"cubic", "reno"}), machine=False)
+
+
+def test_a_level_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "try.yaml"
+    file.write_text(TEXT.replace("[cubic, reno]", "{'[edge]': {cc: cubic}, 'x[/b]': {cc: reno}}"))
+    folder = Folder.make(tmp_path / "campaign", definition.read(file))
+    now = status_of(Work(folder, {"cubic", "reno"}))
+    console = Console(width=60, file=io.StringIO())
+    console.print(matrix(now, 60), by_factor(now))
+    shown = console.file.getvalue()
+    assert "cc=[edge]" in shown
+    assert "cc=x[/b]" in shown
 
 
 def test_the_status_of_what_cannot_run_here_is_empty(folder: Folder) -> None:

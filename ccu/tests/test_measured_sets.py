@@ -84,6 +84,11 @@ def test_a_wrong_trace_is_one_error_and_nothing_is_written(
     assert [one.name for one in tmp_path.iterdir()] == ["traces"]
 
 
+def test_traces_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"has the same name as b.1\.txt: b-1. Rename one"):
+        made(tmp_path, {"b 1.txt": "0 5\n1 5\n", "b-1.txt": "0 6\n1 6\n"})
+
+
 def test_a_set_without_a_licence_is_refused(tmp_path: Path) -> None:
     folder = traces(tmp_path, FORMS)
     words = ["--name", "mine", "--source", "x", "--get", "y", "--output", str(tmp_path)]

@@ -109,6 +109,9 @@ def test_a_drive_of_ucc_has_its_rsrp_and_snr(tmp_path: Path) -> None:
     rates = played(tmp_path / "rates", 3)
     assert rates["dl_capacity_mbps"] == pytest.approx([8, 8, 4])
     assert rates["ul_capacity_mbps"] == pytest.approx([0.8, 0.8, 0.4])
+    file.write_text(file.read_text() + rows[0].replace("09.38.22", "09.44.06"))
+    with pytest.raises(RefusedError, match=r":6: no sample for 341 s"):
+        imported("ucc5g", file, tmp_path / "gap", kind="capacity")
 
 
 def test_taps_split_into_path_loss_and_fading(tmp_path: Path) -> None:
@@ -183,6 +186,14 @@ def test_a_phones_log_with_and_without_timestamps(tmp_path: Path) -> None:
         FORMATS["android"].read(source(tmp_path, stamped), ImportOptions("x", period_s=1))
 
 
+def test_of_a_phone_with_two_sims_one_is_played(tmp_path: Path) -> None:
+    lte = "mSignalStrength=SignalStrength:{mLte=CellSignalStrengthLte: rsrp=-84 rssnr=130}\n"
+    dump = f"  Phone Id=0\n{lte}  Phone Id=1\n{lte.replace('-84', '-115')}"
+    imported("android", source(tmp_path, 2 * dump), tmp_path / "out", period_s=1.0)
+    csv = (tmp_path / "out" / "x.csv").read_text()
+    assert csv == "t_s,rsrp_dbm,sinr_db\n0,-84,13\n1,-84,13\n"
+
+
 def test_a_bugreports_radio_log(tmp_path: Path) -> None:
     signal = "SignalStrength:{{mNr=CellSignalStrengthNr:{{ ssRsrp = {} ssSinr = 9 }}}} [PHONE{}]"
     rows = [(1.5, -70, 1), (2.0, -31, 0), (3.5, -80, 1)]
@@ -253,6 +264,11 @@ def test_a_bugreports_radio_log(tmp_path: Path) -> None:
             "ucc5g",
             f"{UCC_HEAD}2020.02.14_09.38.22,2,5G,9000,1,9,8,8,D\n",
             r"RSRP 9000 in sample 1 is not between -156 and -31 dBm. Is the column in dBm",
+        ),
+        (
+            "lumos5g",
+            f"{LUMOS_HEAD}1,1,,,,5,w\n1,2,,,,5,w\n1,9,,,,5,w\n",
+            r":4: no sample for 7 s, where they are 1 s apart. Write a line",
         ),
         ("taps", "t_s,re_1,im_1\n0,1,1\n", r":1: no column delay_ns_1 .*. Give a CSV of taps"),
         ("oai", "nothing of a gNB\n", r"no UE with RSRP .*. Give the gNB's"),
@@ -431,6 +447,7 @@ def test_columns_are_known_by_their_names(
         ("t_s,dl_mbps\n1,fast\n", r":2: 'fast' in column 2 is not a number"),
         ("timestamp_ms,bps\n2000,1\n1000,1\n", r":3: timestamp 1 s comes after 2 s"),
         ("t_s,dl_mbps\n0,1\n1,2\n5,3\n", r":4: no sample for 4 s, where they are 1 s apart"),
+        ("t_s,DL (MBps)\n0,1\n", r":1: DL \(MBps\) is in bytes. Write bits per second"),
         ("t_s,dl_mbps,dl_mbps\n0,1,2\n", r":1: 2 columns are named dl_mbps"),
         (
             "time,mbps\n2024-05-01T10:00:00Z,1\n2024-05-01T10:00:01,3\n",

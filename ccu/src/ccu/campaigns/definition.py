@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from ccu.spec.yaml_places import read_lines, read_mapping
-from ddu.campaign.definition import Campaign, Lines, line_of
+from ddu.campaign.definition import NAME_PATTERN, Campaign, Lines, line_of
 from ddu.console.input_file import path_in, why_none
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
-from ddu.console.validation import invalid_values
+from ddu.console.validation import invalid_values, word
 from ddu.installation import data
 
 LIBRARY = data("ccu", "campaigns")
@@ -49,8 +50,7 @@ def locate(name: str) -> Path:
 def read(file: Path, profile: str | None = None) -> Campaign:
     """Read the campaign in `file` under `profile`. Raises RefusedError with a line per mistake."""
     content, lines = read_mapping(file)
-    profiles = content.pop("profiles", None) or {}
-    _need_profiles(profiles, file, lines.get("profiles", 1))
+    profiles = _profiles(content.pop("profiles", None) or {}, file, lines.get("profiles", 1))
     chosen = profile or (PROFILE if PROFILE in profiles else next(iter(profiles), "only"))
     if profiles and chosen not in profiles:
         raise RefusedError(unknown("profile", chosen, profiles, where=Where(str(file))))
@@ -70,13 +70,19 @@ def read(file: Path, profile: str | None = None) -> Campaign:
     return campaign.read_from(file, nested)
 
 
-def _need_profiles(profiles: Any, file: Path, line: int) -> None:
+def _profiles(profiles: Any, file: Path, line: int) -> dict[str, Any]:
+    """Return the profiles by their names as text. Raises RefusedError."""
     form = "write a mapping from each profile's name to the keys that it sets"
     if not isinstance(profiles, dict):
         raise refusal(f"is {profiles!r}", form, key="profiles", file=file, line=line)
     for name, keys in profiles.items():
         if keys is not None and not isinstance(keys, dict):
             raise refusal(f"is {keys!r}", form, key=f"profiles.{name}", file=file, line=line)
+    named = {word(name): keys for name, keys in profiles.items()}
+    if wrong := next((name for name in named if not re.search(NAME_PATTERN, name)), None):
+        fix = "write letters, digits, hyphens, dots and underscores"
+        raise refusal(f"{wrong!r} is not a name", fix, key="profiles", file=file, line=line)
+    return named
 
 
 def _merged(content: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:

@@ -241,6 +241,7 @@ def _check_congestion_control(experiment: Experiment, machine: bool) -> None:
     else:
         congestion.check(experiment, now=False)
     if machine:
+        driver.check_machine(experiment)
         runs.try_out(experiment)
 
 

@@ -280,6 +280,8 @@ def list_command() -> None:
 
 
 def _spot(place: str | None, note: str) -> field.Spot | None:
+    if note and place is None:
+        raise refusal("is a remark on a place", "give --place, too", key="--note")
     return field.Spot(place, note) if place is not None else None
 
 
@@ -416,6 +418,8 @@ def _engine(how: _How, folder: Folder, stack: ExitStack) -> tuple[Engine, runner
             )
         if how.jobs is not None:
             raise refusal("each worker says how many", "leave it out", key="--jobs")
+        if not how.wait:
+            raise refusal("workers wait for their testbeds", "leave it out", key="--no-wait")
         from ccu.campaigns.engines.dask import connected
 
         engine = stack.enter_context(connected(how.scheduler, how.tls, folder))

@@ -27,7 +27,7 @@ from ccu.congestion.catalogue import (
     unavailable,
 )
 from ccu.congestion.descriptions import described
-from ccu.congestion.files import kept_source
+from ccu.congestion.files import kept_parameter, kept_source
 from ccu.congestion.provider import (
     CAPACITY_FILE,
     START_FILE,
@@ -61,6 +61,7 @@ __all__ = [
     "describe",
     "described",
     "in_virtual_time",
+    "kept_parameter",
     "kept_source",
     "loaded",
     "not_there",

@@ -29,14 +29,18 @@ def said_of(kept: Path) -> dict[str, str]:
     return {"source": f"raw/{kept.name}", "sha256": sha256_of(kept)}
 
 
+def kept_parameter(raw: Path, name: str, key: str, written: str) -> Path:
+    """Return where a run keeps the file that is parameter `key` of congestion control `name`."""
+    return raw / f"cc-{name}-{key}{Path(written).suffix}"
+
+
 def keep_parameters(raw: Path, name: str, given: Mapping[str, str]) -> dict[str, str]:
     """Copy the files among the parameters (values with a folder) into the run; return the
     parameters as the run's folder has them."""
     in_run = dict(given)
     for key, written in among(given).items():
-        file = Path(written)
-        kept = raw / f"cc-{name}-{key}{file.suffix}"
-        shutil.copyfile(file, kept)
+        kept = kept_parameter(raw, name, key, written)
+        shutil.copyfile(written, kept)
         in_run[key] = f"./{kept.name}"
     return in_run
 

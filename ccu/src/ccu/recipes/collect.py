@@ -9,6 +9,7 @@ from typing import Any
 
 from ccu.recipes.recipe import Made, Recipe, RunOf, packed
 from ccu.runs.manifest import experiment_of
+from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ddu.console.input_file import read_json, why_none
 from ddu.console.problems import refusal
@@ -97,7 +98,7 @@ def _run(run: Path, figure: Path | None = None) -> RunOf:
     summary = summary_record(run) if is_analysed(run) else {}
     if figure is not None:
         _check_unchanged(run, figure, summary)
-    sources = {f"raw/{one}" for one in _made_from(run)}
+    sources = {f"raw/{one}" for one in _made_from(run, experiment)}
     kept = {name: packed((run / name).read_bytes()) for name in sorted(sources)}
     dropped = [one for one in _digests(run, content) if one["file"] not in sources]
     names = ("schema_version", "run", "status", "experiment", "software", "seeds")
@@ -114,13 +115,15 @@ def _check_unchanged(run: Path, figure: Path, summary: Mapping[str, Any]) -> Non
         raise refusal("is not as `ddu analyze` wrote it", again, file=figure)
 
 
-def _made_from(run: Path) -> list[str]:
+def _made_from(run: Path, experiment: Experiment) -> list[str]:
     """Return the files in raw/ that the run was made from."""
     from ccu.scenarios import nr_link
 
     raw = run / "raw"
     scenario = raw / "scenario.yaml"
     names = [one.name for one in raw.glob("cc-*") if one.suffix in (".py", ".c")]
+    kept = [Path(value) for value in experiment.cc_params.values() if "/" in value]
+    names += [file.name for file in kept if file.parent == raw.resolve()]
     if scenario.is_file():
         names += ["scenario.yaml", *nr_link.scenario(scenario)["files"]]
     return names

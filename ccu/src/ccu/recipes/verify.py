@@ -85,7 +85,8 @@ def _of_campaign(recipe: Recipe, folder: Path, report: Report) -> str | None:
     file = folder / f"{definition['name']}.yaml"
     file.write_text(json.dumps(definition))
     report(f"campaign {definition['name']}: {len(recipe.runs)} runs")
-    _command("ccu", "campaign", "run", str(file), "--output", str(folder / "campaigns"))
+    output = str(folder / "campaigns")
+    _command("ccu", "campaign", "run", str(file), "--output", output, "--keep", "raw")
     (campaign,) = (folder / "campaigns").iterdir()
     for cell, of in zip(recipe.cells, recipe.runs, strict=True):
         played = folder / "recipes" / cell

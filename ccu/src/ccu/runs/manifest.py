@@ -87,7 +87,10 @@ class Manifest:
 
 
 def experiment_of(run: Path) -> Experiment:
-    """Return the experiment of run.json, with the scenario as it was then. Raises RefusedError."""
+    """Return the experiment of run.json, with the files that it names as they were then.
+
+    Raises RefusedError.
+    """
     file, written = run / "run.json", read_content(run).get("experiment")
     if not isinstance(written, dict):
         raise refusal("has no experiment", "restore it", file=file)
@@ -101,6 +104,7 @@ def experiment_of(run: Path) -> Experiment:
         update={
             "scenario": _as_played(experiment, run),
             "flows": tuple(_as_recorded(plan, run) for plan in experiment.flows),
+            "cc_params": _as_kept(experiment, run.resolve() / "raw"),
         }
     )
 
@@ -113,12 +117,24 @@ def _as_recorded(plan: FlowPlan, run: Path) -> FlowPlan:
     return plan.model_copy(update={"cc_file": str(kept)}) if kept.is_file() else plan
 
 
+def _as_kept(experiment: Experiment, raw: Path) -> dict[str, str]:
+    """Return the parameters, those that are files as the run kept them."""
+    parameters = dict(experiment.cc_params)
+    for name in {plan.cc for plan in experiment.flows}:
+        for key, value in experiment.cc_params_of(name).items():
+            kept = congestion.kept_parameter(raw, name, key, value)
+            if "/" in value and kept.is_file():
+                own = f"{name}.{key}"
+                parameters[own if own in parameters else key] = str(kept)
+    return parameters
+
+
 def _as_played(experiment: Experiment, run: Path) -> str:
-    """Return the scenario's name if its file is unchanged since the run, else the run's own copy,
+    """Return the scenario's name if its files are unchanged since the run, else the run's own copy,
     numbered as the name was."""
     scenario, played = experiment.scenario, run / "raw" / "scenario.yaml"
     try:
-        same = scenarios.locate(scenario, experiment.seed).read_bytes() == played.read_bytes()
+        same = _same_files(scenarios.locate(scenario, experiment.seed), played)
     except (RefusedError, OSError):
         same = False
     if same or not played.exists():
@@ -127,6 +143,17 @@ def _as_played(experiment: Experiment, run: Path) -> str:
     if seed is None or "seed" in nr_link.scenario(played):  # Older runs wrote it into the copy.
         return str(played)
     return str(played.with_stem(f"scenario-{seed:02}"))
+
+
+def _same_files(scenario: Path, played: Path) -> bool:
+    """Return whether two scenarios, and the files that they name, have the same bytes. Raises
+    OSError."""
+    if scenario.read_bytes() != played.read_bytes():
+        return False
+    return all(
+        (scenario.parent / name).read_bytes() == (played.parent / name).read_bytes()
+        for name in nr_link.scenario(played)["files"]
+    )
 
 
 @dataclass(frozen=True)

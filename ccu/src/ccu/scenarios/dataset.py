@@ -66,6 +66,11 @@ def make(form: str, traces: Path, match: str, about: About, folder: Path) -> lis
         raise refusal("exists already", "give another --name or --output", file=folder)
     by_digest = {sha256_of(file): file for file in _files(traces, match)}
     ordered = {_name(file): (digest, file) for digest, file in sorted(by_digest.items())}
+    if len(ordered) < len(by_digest):
+        kept = {file for _, file in ordered.values()}
+        other = next(file for file in by_digest.values() if file not in kept)
+        rule = f"has the same name as {ordered[_name(other)][1].name}: {_name(other)}"
+        raise refusal(rule, "rename one of them", file=other)
     index = Index(
         summary=f"{len(ordered)} measured traces of {traces.resolve().name}.",
         format=form,

@@ -26,7 +26,8 @@ from ddu.console.validation import word, words
 _MOST_POINTS = 20_000
 """The points of a campaign with those that it excludes; all are checked before the first run."""
 _MOST_RUNS = 1_000_000
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Levels = dict[str, dict[str, Any]]
 """The levels of a factor: for each label the keys of the experiment that it sets."""
 Point = tuple[tuple[str, str], ...]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs on many machines, by dask.distributed: each worker reports how many testbeds it has.
 
-Dask assigns the runs of a lost worker to another. A run that does not end is ended by its worker,
-which knows when its turn began, and the campaign's next pass tries it again.
+Dask assigns the runs of a lost worker to another. A run that a worker refuses goes to those that
+have not. A run that does not end is ended by its worker, which knows when its turn began, and the
+campaign's next pass tries it again.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import io
 import secrets
 import shutil
 import tarfile
-from collections import Counter
-from collections.abc import Generator, Iterator
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from distributed import Client, Future, wait
+from distributed.client import FuturesCancelledError
+from distributed.comm.core import CommClosedError
 
 from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.engines import Listener, Outcome, remote
@@ -25,9 +29,12 @@ from ccu.campaigns.engines.job import Job
 from ccu.campaigns.folder import Folder
 from ccu.testbeds import driver_of
 from ddu.campaign import cluster
+from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import refusal
 
 _POLL_S = 1.0
+_PATIENCE_S = 30.0
+"""The time in which a worker that is started again comes back."""
 
 
 @contextmanager
@@ -55,6 +62,8 @@ class Dask:
         self._software = remote.software()
         self._machines: dict[str, str] = {}
         """The machine of each worker, as of the last query."""
+        self._refused_by: defaultdict[Cell, set[str]] = defaultdict(set)
+        """The workers that refused a cell in this pass."""
         undisturbed = all(driver_of(one.of_point).undisturbed for one in cells(folder.campaign))
         self._resource = remote.CORE if undisturbed else remote.RESOURCE
         """The resources that a run of the campaign takes of its worker."""
@@ -85,22 +94,35 @@ class Dask:
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
         running: dict[Future[remote.Done], Cell] = {}
         try:
-            while True:
-                while len(running) < sum(self._testbeds().values()) and (cell := next(cells, None)):
-                    listener.started(cell)
-                    running[self._submit(cell)] = cell
-                if not running and not self._testbeds():
-                    raise refusal(
-                        "no worker with a testbed is left", "start one, and resume the campaign"
-                    )
-                if not running:
-                    return
-                yield from self._ended(running, listener)
+            yield from self._attempts(cells, running, listener)
+        except (FuturesCancelledError, CommClosedError) as error:
+            rule, fix = f"the scheduler is gone ({error})", "start it, and resume the campaign"
+            raise refusal(rule, fix, key="--scheduler") from None
         finally:
             for future in running:
-                future.cancel()
+                with suppress(CommClosedError):
+                    future.cancel()
 
-    def _submit(self, cell: Cell) -> Future[remote.Done]:
+    def _attempts(
+        self, cells: Iterator[Cell], running: dict[Future[remote.Done], Cell], listener: Listener
+    ) -> Iterator[Outcome]:
+        seen_s = time.monotonic()
+        while True:
+            while len(running) < sum(self._testbeds().values()) and (cell := next(cells, None)):
+                listener.started(cell)
+                running[self._submit(cell, ())] = cell
+            if self._testbeds():
+                seen_s = time.monotonic()
+            elif not running or time.monotonic() - seen_s > _PATIENCE_S:
+                raise refusal(
+                    "no worker with a testbed is left", "start one, and resume the campaign"
+                )
+            if not running:
+                return
+            yield from self._ended(running, listener)
+
+    def _submit(self, cell: Cell, workers: Collection[str]) -> Future[remote.Done]:
+        """Submit the cell to one of the workers; to any without."""
         campaign, output = self._folder.campaign, self._folder.prepare(cell).resolve()
         job = remote.RemoteJob(
             Job(cell.experiment, output, campaign.keep),
@@ -111,8 +133,9 @@ class Dask:
             testbeds=self._testbeds_of_machines(),
         )
         return self._client.submit(
-            remote.perform, job, resources={self._resource: 1}, pure=False, key=_key(cell)
-        )
+            remote.perform, job, resources={self._resource: 1}, pure=False, key=_key(cell),
+            workers=list(workers) or None,
+        )  # fmt: skip
 
     def _ended(
         self, running: dict[Future[remote.Done], Cell], listener: Listener
@@ -120,11 +143,23 @@ class Dask:
         with suppress(TimeoutError):
             wait(list(running), timeout=_POLL_S, return_when="FIRST_COMPLETED")
         for future, cell in list(running.items()):
-            if future.done():
-                del running[future]
-                yield self._outcome(cell, future)
-            else:
+            if not future.done():
                 listener.stage(cell, str(future.status), 0.0)
+                continue
+            del running[future]
+            if others := self._others(cell, future):
+                running[self._submit(cell, others)] = cell
+            else:
+                yield self._outcome(cell, future)
+
+    def _others(self, cell: Cell, future: Future[remote.Done]) -> set[str]:
+        """Return the workers that have not refused a cell which the future's has: what one machine
+        cannot do another may."""
+        if future.status != "finished" or not future.result().ended.refusal:
+            return set()
+        for refused_by in self._client.who_has([future]).values():
+            self._refused_by[cell].update(refused_by)
+        return self._testbeds().keys() - self._refused_by[cell]
 
     def _outcome(self, cell: Cell, future: Future[remote.Done]) -> Outcome:
         if future.status != "finished":
@@ -133,7 +168,7 @@ class Dask:
         if done.archive is not None:
             _unpack(done.archive, self._folder.cell(cell))
         ended = done.ended
-        # What one machine cannot do another may.
+        self._refused_by.pop(cell, None)
         refused = str(ended.refusal) if ended.refusal else None
         return Outcome(cell, ended.error or refused or ended.defect, ended.warning)
 
@@ -155,7 +190,10 @@ class Dask:
 
     def _described(self) -> dict[str, Any]:
         workers = list(self._testbeds())
-        return dict(self._client.run(remote.describe, workers=workers)) if workers else {}
+        if not workers:
+            return {}
+        # A worker that is about to end does not answer.
+        return dict(self._client.run(remote.describe, workers=workers, on_error="ignore"))
 
 
 def _key(cell: Cell) -> str:
@@ -171,5 +209,6 @@ def _unpack(archive: bytes, cell: Path) -> None:
             packed.extractall(incoming, filter="data")
         for run in incoming.glob("*"):
             run.rename(cell / run.name)
+            give_to_sudo_user(cell / run.name)
     finally:
         shutil.rmtree(incoming, ignore_errors=True)

@@ -16,6 +16,7 @@ from ccu.runs import run as runs
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
 from ddu.campaign.definition import Keep
+from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import RefusedError
 
 
@@ -59,7 +60,9 @@ def perform(job: Job, report: runs.Listener, analyst: Analyst) -> Ended:
         return Ended(error=str(failed))
     if job.keep != "raw":
         report("analysing", 1.0)
-    return Ended(warning=reduce(run, job.keep, analyst))
+    warning = reduce(run, job.keep, analyst)
+    give_to_sudo_user(run)  # with what the analysis wrote
+    return Ended(warning=warning)
 
 
 class JobProcess(Child):

@@ -21,6 +21,7 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ddu.campaign.definition import Campaign
 from ddu.console.ownership import make_directory
+from ddu.console.problems import refusal
 from ddu.installation import version
 
 RESOURCE = "testbed"
@@ -76,8 +77,8 @@ def describe() -> dict[str, list[str] | str]:
 def perform(remote: RemoteJob) -> Done:
     """Do the job here. A failure of the run is not raised, but returned in `Done`."""
     if (ours := software()) != remote.software:
-        error = f"the worker has {ours}, the client {remote.software}; update one of them"
-        return Done(Ended(error=error))
+        rule = f"the worker has {ours}, the client {remote.software}"
+        return Done(Ended(refusal=refusal(rule, "update one of them")))
     experiment = remote.job.experiment
     with ExitStack() as stack:
         driver = driver_of(experiment)

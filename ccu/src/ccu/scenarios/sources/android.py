@@ -2,12 +2,13 @@
 """The signal strength that a phone reports in repeated `dumpsys telephony.registry`.
 
 A line of `date +%s.%N` (or `### ` and seconds) is the timestamp of what follows; without such lines
-samples are `period_s` apart. In a bugreport, zipped or not, each signal strength has a time. If a
-phone reports both 5G and LTE, 5G is used.
+samples are `period_s` apart. Of several SIMs the first with a signal counts. In a bugreport, zipped
+or not, each signal strength has a time. If a phone reports both 5G and LTE, 5G is used.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ from ccu.scenarios.sources.imported_scenario import (
     radio_series,
 )
 from ddu.console.problems import refusal
+
+_PHONE = re.compile(r"\s*Phone Id=(\d+)")
+"""The heading of the state of a SIM."""
 
 
 def read(file: Path, options: ImportOptions) -> ImportedScenario:
@@ -68,6 +72,7 @@ def _of_text(file: Path, period_s: float | None) -> Iterator[tuple[float, tuple[
     text, _ = whole_lines(content_of(csv_table.readable_text(file)))
     now_s: float | None = None
     unstamped = 0
+    phone = first = None
     for number, line in enumerate(text.splitlines(), start=1):
         if stamp := STAMP.match(line):
             at_s = float(f"{stamp[1]}.{stamp[2] or 0}")
@@ -82,7 +87,10 @@ def _of_text(file: Path, period_s: float | None) -> Iterator[tuple[float, tuple[
                 rule = f"timestamp {at_s} is before {now_s}"
                 raise refusal(rule, "sort them", file=file, line=number)
             now_s = at_s
-        elif sample := _sample(line):
+        elif heading := _PHONE.match(line):
+            phone = heading[1]
+        elif (sample := _sample(line)) and first in (None, phone):
+            first = phone
             if now_s is None and period_s is None:
                 raise refusal(
                     "the sample has no timestamp",

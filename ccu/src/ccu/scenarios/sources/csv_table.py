@@ -162,19 +162,27 @@ def rising(
         )
 
 
-def without_gaps(file: Path, t_s: np.ndarray, first_line: int) -> None:
-    """Raise RefusedError where a sample is missing: twice the usual distance in time."""
+def without_gaps(
+    file: Path,
+    t_s: np.ndarray,
+    first_line: int,
+    rows: np.ndarray | None = None,
+    longest_s: float | None = None,
+) -> None:
+    """Raise RefusedError where a sample is missing: twice the usual distance in time, or more than
+    `longest_s`. `rows` are those of the samples, if they are not all of the file."""
     steps_s = np.diff(t_s)
     # Of an even number of steps the lower one: half of two may be the gap.
     usual_s = np.quantile(steps_s, 0.5, method="lower") if len(steps_s) else 0.0
-    bad = np.flatnonzero(steps_s > 1.5 * usual_s)
+    bad = np.flatnonzero(steps_s > (1.5 * usual_s if longest_s is None else longest_s))
     if len(bad):
         at = int(bad[0])
+        row = at + 1 if rows is None else int(rows[at + 1])
         raise refusal(
             f"no sample for {steps_s[at]:g} s, where they are {usual_s:g} s apart",
             "write a line for each time (rate 0 in an outage), or leave the trace out",
             file=file,
-            line=line_of(file, at + 1, first_line),
+            line=line_of(file, row, first_line),
         )
 
 

@@ -52,6 +52,7 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     if options.kind == "radio":
         radio = _radio(file, options, columns, rows, t_s)
         return ImportedScenario(duration_s=duration_s, sources=[source], **radio)
+    csv_table.without_gaps(file, t_s, 2, rows)  # the last rate would hold across a gap
     mbps = csv_table.numbers(file, columns["Throughput"], "Throughput", 2)[rows]
     return ImportedScenario(
         duration_s=duration_s,

@@ -76,6 +76,8 @@ def _columns(file: Path) -> _Columns:
     rates: dict[str, tuple[str, float]] = {}
     for plain, name in by_plain.items():
         if rate := _RATE.fullmatch(plain):
+            if "Bps" in name:
+                raise refusal(f"{name} is in bytes", "write bits per second", file=file, line=1)
             direction = "ul" if _UPLINK.search(rate["what"]) else "dl"
             rates.setdefault(direction, (name, _MBPS[rate["unit"]]))
     columns = _Columns(

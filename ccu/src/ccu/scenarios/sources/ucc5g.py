@@ -32,6 +32,9 @@ _COLUMNS = {
     "UL_bitrate": pa.float64(),
 }
 
+_LONGEST_GAP_S = 10.0
+"""The published files have rows up to 3 s apart. After a longer time the logger was off."""
+
 
 def read(file: Path, options: ImportOptions) -> ImportedScenario:
     """Return RSRP and SNR as radio; as `capacity`, the bit rates of the traffic that was sent."""
@@ -68,6 +71,8 @@ def _capacity(
     ul_kbps = csv_table.numbers(file, columns["UL_bitrate"], "UL_bitrate", 2)
     t_s, dl_mbps = _by_second(t, dl_kbps / 1e3)
     _, ul_mbps = _by_second(t, ul_kbps / 1e3)
+    rows = np.unique(t, return_index=True)[1]
+    csv_table.without_gaps(file, t_s, 2, rows, _LONGEST_GAP_S)  # the last rate would hold
     summary = f"Bit rates of {file.name}: {dl_mbps.mean():.1f} Mbit/s downlink on average."
     return ImportedScenario(
         **_about(file, t_s), summary=summary, **rate_series(options, t_s, dl_mbps, ul_mbps)
