@@ -21,6 +21,7 @@ from ccu.campaigns.status import status_of
 from ccu.campaigns.stopping import enough
 from ccu.cli.main import app
 from ccu.host import slots
+from ccu.testbeds.virtual.driver import VirtualDriver
 from ddu.campaign.definition import StopRule
 from ddu.console.problems import RefusedError
 from testsupport.summaries import write_summary
@@ -221,6 +222,20 @@ def test_a_stop_rule_needs_what_the_analysis_reads(tmp_path: Path) -> None:
     folder = Folder.make(tmp_path / "campaign", definition.read(file))
     with pytest.raises(RefusedError, match="stop: needs analysed runs, and capture is off"):
         check(Work(folder, {"cubic", "reno"}), machine=False)
+
+
+def test_a_campaign_looks_for_the_programs_of_each_kind_of_traffic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(VirtualDriver, "check_machine", lambda _, one: looked.append(one.cc))
+    file = tmp_path / "try.yaml"
+    file.write_text(
+        TEXT.replace("{duration", "{testbed: virtual, duration").replace("reno", "'quic:bbr'")
+    )
+    folder = Folder.make(tmp_path / "campaign", definition.read(file))
+    check(Work(folder, set()))
+    assert {*looked} == {"cubic", "quic-bbr"}
 
 
 def test_a_level_is_shown_as_it_is_written(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from ccu import congestion, scenarios
+from ccu import congestion, scenarios, traffic
 from ccu.campaigns import stopping
 from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell, cells
@@ -225,11 +225,13 @@ def _distinct(
     cells_of_points: list[Cell], without: set[str] | None = None, only: set[str] | None = None
 ) -> list[Cell]:
     """Return one cell per kind of experiment: `without` keys are ignored, or `only` keys
-    compared."""
-    by_kind = {
-        one.of_point.model_dump_json(exclude=without, include=only): one
-        for one in reversed(cells_of_points)
-    }
+    compared; the kinds of traffic always are, which need programs of their own."""
+
+    def kind(experiment: Experiment) -> tuple[object, ...]:
+        keys = experiment.model_dump_json(exclude=without, include=only)
+        return keys, *traffic.of_experiment(experiment)
+
+    by_kind = {kind(one.of_point): one for one in reversed(cells_of_points)}
     return list(reversed(by_kind.values()))
 
 
@@ -241,7 +243,6 @@ def _check_congestion_control(experiment: Experiment, machine: bool) -> None:
     else:
         congestion.check(experiment, now=False)
     if machine:
-        driver.check_machine(experiment)
         runs.try_out(experiment)
 
 
