@@ -345,6 +345,20 @@ def test_a_backup_comes_back(own_store: StoreDirectory, run: Path, tmp_path: Pat
     after = {table: rows(reader_url(own_store), table) for table in before}
     assert after == before
     assert publish(own_store.url(), run).outcome == "unchanged"
+    with connected(own_store.url()) as connection:
+        connection.execute("INSERT INTO testbed.migration VALUES (999, 'later')")
+    backup(own_store, tmp_path / "newer.dump")
+    with connected(own_store.url()) as connection:  # as an older version of the schema
+        connection.execute("DROP TABLE testbed.radio_event")
+        connection.execute("DELETE FROM testbed.migration WHERE version >= 10")
+    backup(own_store, tmp_path / "older.dump")
+    restore(own_store, tmp_path / "older.dump", replace=True)
+    with pytest.raises(StoreError, match="has version 999, and this ddu knows"):
+        restore(own_store, tmp_path / "newer.dump", replace=True)
+    assert {table: rows(reader_url(own_store), table) for table in before} == before
+    with connected(own_store.url()) as connection:  # as a restoration that was killed
+        connection.execute("ALTER SCHEMA testbed RENAME TO testbed_before")
+    restore(own_store, file, replace=True)
     (tmp_path / "text").write_text("no backup")
     with pytest.raises(StoreError, match="not a backup"):
         restore(own_store, tmp_path / "text", replace=True)

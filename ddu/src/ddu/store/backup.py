@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,10 +14,13 @@ from ddu.console.machine_errors import FIXES
 from ddu.errors import StoreError, StoreRefused
 from ddu.run.durable import replacing
 from ddu.store import docker, private
-from ddu.store.connect import connected
+from ddu.store.connect import Connection, connected
 from ddu.store.directory import DATABASE, OWNER, StoreDirectory
 from ddu.store.roles import provide_reader
-from ddu.store.schema import migrate, version_of
+from ddu.store.schema import migrate, migrating, version_of
+
+_BEFORE = "testbed_before"
+"""The schema of what was in the store, while a backup is restored."""
 
 
 def backup(place: StoreDirectory, file: Path) -> int:
@@ -32,36 +37,86 @@ def backup(place: StoreDirectory, file: Path) -> int:
 
 
 def restore(place: StoreDirectory, file: Path, replace: bool) -> None:
-    """Replace the contents of the store by a backup, in one transaction.
+    """Replace the contents of the store by a backup, which may be of an older ddu.
 
-    Raises StoreError if the store holds runs (unless `replace`) or `file` is not a backup;
-    the store is then as it was.
+    Raises StoreError if the store holds runs (unless `replace`), or if `file` is not a backup or is
+    one of a newer ddu; the store is then as it was.
     """
-    with connected(place.url()) as connection:
-        if version_of(connection):
-            row = connection.execute("SELECT count(*) FROM testbed.run").fetchone()
-            runs = int(row[0]) if row else 0
-            if runs and not replace:
-                raise StoreRefused(
-                    f"the store holds {runs} runs, which {file} would replace",
-                    "add --replace to replace them",
-                )
     try:
         with file.open("rb") as stream:
             if os.pread(stream.fileno(), 5, 0) != b"PGDMP":
                 raise StoreRefused(
                     "not a backup of a store", "give a file of `ddu store backup`", file=file
                 )
-            _run(
-                place, "pg_restore",
-                ["--single-transaction", "--clean", "--if-exists", "--no-owner", "--no-acl",
-                 "--exit-on-error", f"--dbname={DATABASE}"], stdin=stream,
-            )  # fmt: skip
+            with connected(place.url(), autocommit=True) as connection, migrating(connection):
+                put_back(connection)
+                _refuse_runs(connection, file, replace)
+                with _set_aside(connection):
+                    _read(place, stream)
+                    with connection.transaction():
+                        migrate(connection)
     except OSError as error:
         raise StoreRefused(error.strerror or str(error), file=file) from None
-    with connected(place.url()) as connection:
-        migrate(connection)
     provide_reader(place)
+
+
+def _refuse_runs(connection: Connection, file: Path, replace: bool) -> None:
+    runs = _runs(connection)
+    if runs and not replace:
+        rule = f"the store holds {runs} runs, which {file} would replace"
+        raise StoreRefused(rule, "add --replace to replace them")
+
+
+def _runs(connection: Connection) -> int:
+    if not version_of(connection):
+        return 0
+    row = connection.execute("SELECT count(*) FROM testbed.run").fetchone()
+    return int(row[0]) if row else 0
+
+
+@contextmanager
+def _set_aside(connection: Connection) -> Iterator[None]:
+    """Rename the schema for the block; remove it afterwards, or put it back if the block fails.
+
+    What a later version of the schema has besides would stand in the way of an older backup.
+    """
+    if _has(connection, "testbed"):
+        connection.execute(f"ALTER SCHEMA testbed RENAME TO {_BEFORE}")
+    try:
+        yield
+    except BaseException:
+        connection.execute("DROP SCHEMA IF EXISTS testbed CASCADE")
+        put_back(connection)
+        raise
+    connection.execute(f"DROP SCHEMA IF EXISTS {_BEFORE} CASCADE")
+
+
+def put_back(connection: Connection) -> None:
+    """Put back the contents that a restoration has set aside, if one was killed before its end.
+
+    Raises StoreRefused if runs were published since.
+    """
+    if not _has(connection, _BEFORE):
+        return
+    if runs := _runs(connection):
+        rule = f"{runs} runs were published since a restoration was killed, which has set aside"
+        fix = "remove one of the two schemas with psql"
+        raise StoreRefused(f"{rule} what was there before in the schema {_BEFORE}", fix)
+    connection.execute("DROP SCHEMA IF EXISTS testbed CASCADE")
+    connection.execute(f"ALTER SCHEMA {_BEFORE} RENAME TO testbed")
+
+
+def _has(connection: Connection, schema: str) -> bool:
+    row = connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", [schema]).fetchone()
+    return row is not None and bool(row[0])
+
+
+def _read(place: StoreDirectory, stream: IO[bytes]) -> None:
+    _run(
+        place, "pg_restore",
+        ["--single-transaction", "--no-owner", "--no-acl", "--exit-on-error",
+         f"--dbname={DATABASE}"], stdin=stream,
+    )  # fmt: skip
 
 
 def _run(

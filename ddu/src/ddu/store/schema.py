@@ -4,6 +4,8 @@ metrics declare."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -69,6 +71,16 @@ def migrate(connection: Connection) -> list[str]:
             applied.append(migration.name)
     add_missing(connection)
     return applied
+
+
+@contextmanager
+def migrating(connection: Connection) -> Iterator[None]:
+    """Keep others from making or changing the schema until the block ends."""
+    connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+    try:
+        yield
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
 
 
 def require_known(version: int) -> None:
