@@ -7,9 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from ddu.campaign import figures
+from ddu.campaign import plan as plans
 from ddu.campaign.load import load_campaign
 from ddu.campaign.report import write_report
 from ddu.console.problems import RefusedError
@@ -84,6 +87,28 @@ def test_the_tables_hold_what_was_measured(tmp_path: Path) -> None:
     # Standard deviation 1/11 of the mean: Student's 2.131 · 0.0909 / √16 = 0.0484, with 15: 0.0503.
     assert reno["repeats_needed"] == 16
     assert (points.loc["cubic", 106]["runs"], points.loc["cubic", 106]["without_result"]) == (2, 1)
+
+
+def test_a_run_whose_analysis_failed_is_no_result(tmp_path: Path) -> None:
+    campaign = made(tmp_path / "c", REPORT)
+    broken = campaign / "runs" / "cc=reno,prb=24,seed=0" / "2026-run"
+    (broken / "summary.json").unlink()
+    page = write_report(campaign, lambda _: None)
+    points = pd.read_csv(page.parent / "points.csv").set_index(["cc", "prb"])
+    assert (points.loc["reno", 24]["runs"], points.loc["reno", 24]["without_result"]) == (2, 1)
+    runs = pd.read_csv(page.parent / "runs.csv").set_index("run")
+    assert runs.loc[str(broken.relative_to(campaign))]["verdict"] == "not analysed"
+
+
+def test_samples_belong_to_the_bin_that_they_begin() -> None:
+    t_s = np.arange(0, 600) * 0.02
+    table = pd.DataFrame({"t_s": t_s, "flow": "f0", "tcp_rtt_ms": t_s})
+    wanted = plans.Series(kind="series", title="x", columns=("tcp_rtt_ms",), bin_s=0.2)
+    runs = pd.DataFrame({"run": ["one"], "verdict": ["valid"]})
+    plot = figures._series(runs, wanted, "tcp_rtt_ms", lambda *_: table)
+    (series,) = plot.series
+    assert len(series.x) == 60
+    assert series.y == pytest.approx(series.x + 0.09)
 
 
 def test_comparisons_pair_seeds_and_leave_out_what_has_no_partner(tmp_path: Path) -> None:

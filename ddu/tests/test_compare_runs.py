@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from ddu.compare.figures import plane
 from ddu.compare.load import (
     Compared,
     load_runs,
+    names_of,
     one_observation,
     same_runs,
     uncaptured,
@@ -57,6 +59,14 @@ def made(label: str, throughput: float, seed: int, verdict: str = "valid") -> Co
         "rtt_ms": {"mean": 30.0, "p95": 32.0}, "cc": label, "bin_ms": 20.0, "duration_s": 10.0,
     }  # fmt: skip
     return Compared(Path(f"{label}-{seed}"), label, summary, table)
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    paths = [Path("c/a/run1"), Path("c/b/run1"), Path("c/b/run2")]
+    runs = [replace(made("cubic", 1e6, 1), path=path) for path in paths]
+    assert names_of(runs) == ["a/run1", "b/run1", "run2"]
+    table = runs_table(runs, ["throughput_bps"])
+    assert list(table["run"]) == ["a/run1", "b/run1", "run2"]
 
 
 REPEATS = [made("cubic", 10e6 + i * 1e5, i) for i in range(5)] + [

@@ -45,6 +45,12 @@ def test_the_apis_own_names(tmp_path: Path) -> None:
     assert table["mac_sinr_db"].iloc[0] == 12
 
 
+def test_rates_of_more_than_1_gbps(tmp_path: Path) -> None:
+    text = "Timestamp,RSRP,DL_bitrate\n1795257315,-80,900000\n1795257316,-80,1500000\n"
+    table = read_drive_test(written(tmp_path, text)).table
+    assert list(table["mac_dl_goodput_bps"]) == [0.9e9, 1.5e9]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -194,6 +194,21 @@ def test_up_to_is_about_the_greatest_pair(claimed: float, verdict: str) -> None:
     assert (outcome.verdict, outcome.p_holm) == (verdict, None)
 
 
+def test_up_to_of_a_ratio_over_nothing_is_no_number() -> None:
+    rows = pd.DataFrame(
+        {
+            "cc": ["cubic"] * 2 + ["reno"] * 2,
+            "seed": [1, 2] * 2,
+            "rtt_ms.p95": [20.0, 90.0, 0.0, 3.0],
+        }
+    )
+    runs = Measured("quick", {"cc": ["cubic", "reno"]}, 4, 0, True, None, "x", False, Cost(), rows)
+    check = {**RATIO, "about": 2.0, "extreme": "max"}
+    claim = Claim.model_validate({"quote": "up to", "section": "1", "checks": [check]})
+    (outcome,) = claims_tested([claim], runs)[0].outcomes
+    assert (outcome.number.interval, outcome.number.missing) == (None, "a divisor is 0")
+
+
 def test_a_table_has_the_numbers_with_a_heading_by_level() -> None:
     rows = pd.DataFrame({"cc": ["a", "a", "b", "b"], "seed": [1, 2, 1, 2], "verdict": "valid",
                          "throughput_bps": [1e6, 2e6, 8e6, 9e6]})  # fmt: skip

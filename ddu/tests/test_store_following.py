@@ -74,7 +74,8 @@ class Following(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        self.published = follow_campaign(self._place.url(), self._campaign, self.lines.append)
+        ended = follow_campaign(self._place.url(), self._campaign, self.lines.append)
+        self.published, self.refused = ended
 
 
 def test_runs_of_several_machines_are_seen_at_once(
@@ -121,5 +122,5 @@ def test_a_campaign_that_is_complete_is_published_and_done(
 ) -> None:
     for cell in CELLS:
         say(begin(campaign, cell), status="finished", verdict="valid")
-    assert follow_campaign(empty_store.url(), campaign, lambda _: None) == 3
+    assert follow_campaign(empty_store.url(), campaign, lambda _: None) == (3, 0)
     assert len(states(empty_store)) == 3

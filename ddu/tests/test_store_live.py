@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from ddu.errors import StoreError, UnreadableInput
 from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
-from ddu.store.live import await_running, publish_live
+from ddu.store.live import await_running, follow, publish_live
 from ddu.store.live_rows import Growth, radio_rows, socket_rows
 from ddu.store.publish import publish
 from ddu.store.tails import CsvTail, SocketTail
 from testsupport.store_runs import tabled, two_flows, with_radio
+from testsupport.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
 
@@ -126,6 +127,18 @@ def test_a_finished_run_of_the_same_name_is_not_overwritten(
     set_status(run, "running")
     with pytest.raises(StoreError, match="finished run of this name"):
         publish_live(empty_store.url(), run, lambda _: None)
+    stop = threading.Event()
+    shown: list[str] = []
+    follower = threading.Thread(
+        target=follow, args=(empty_store.url(), run, shown.append, True, stop)
+    )
+    follower.start()
+    until(lambda: f"following {run.name}" in shown)
+    stop.set()
+    follower.join(60)
+    with connected(empty_store.url()) as connection:
+        states = connection.execute("SELECT state FROM testbed.run").fetchall()
+    assert states == [("live",)]
 
 
 def test_the_run_that_goes_on_is_found(tmp_path: Path) -> None:

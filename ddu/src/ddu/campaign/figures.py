@@ -191,7 +191,8 @@ def _series(runs: pd.DataFrame, wanted: plans.Series, column: str, aligned: Alig
     series = []
     for label, colour, rows in _coloured(wanted, runs):
         for name, table in _per_flow(rows, column, aligned):
-            at = (table["t_s"] // wanted.bin_s) * wanted.bin_s
+            # 0.6 // 0.2 is 2: times that begin a bin belong to it.
+            at = np.floor(table["t_s"] / wanted.bin_s + 1e-6) * wanted.bin_s
             means = table.groupby(at)[column].mean() * y.scale
             dash = "solid" if name in ("", "f0") else "dash"
             named = f"{label} {name}".strip()

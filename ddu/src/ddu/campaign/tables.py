@@ -18,19 +18,26 @@ from ddu.campaign.metrics import flat
 from ddu.campaign.plan import OF_BEST, Compare, Reference, ReportPlan
 from ddu.statistics import Interval
 
+NOT_ANALYSED = "not analysed"
+"""The verdict of a run that ended, and of which the analysis made no numbers."""
+
 
 def runs_table(campaign: CampaignDirectory, summaries: dict[Path, dict[str, Any]]) -> pd.DataFrame:
     """Return one row per cell: levels, seed, verdict, and every number of its summary."""
     rows = []
     for cell in campaign.cells:
         numbers = flat(summaries.get(cell.path, {})) if cell.path else {}
-        verdict = summaries.get(cell.path, {}).get("verdict", cell.verdict) if cell.path else ""
+        verdict, reason = cell.verdict, cell.reason
+        if cell.path in summaries:
+            verdict = summaries[cell.path].get("verdict", verdict)
+        elif cell.path:
+            verdict, reason = NOT_ANALYSED, f"`ddu analyze {cell.path}` says why"
         rows.append(
             {
                 **cell.levels,
                 "seed": cell.seed,
-                "verdict": verdict or cell.verdict,
-                "reason": cell.reason,
+                "verdict": verdict,
+                "reason": reason,
                 **({"place": cell.place} if cell.place else {}),
                 "run": str(cell.path.relative_to(campaign.path)) if cell.path else "",
                 **{name: number for name, number in numbers.items() if name not in cell.levels},

@@ -59,6 +59,8 @@ def publish(
     if live:
         _publish_live(url, paths, runs, replace, not no_tables)
         return
+    if no_tables:
+        raise typer.BadParameter("--no-tables is for --live")
     stored, failures = 0, []
     for path in paths or [newest_run(runs)]:
         for done in _published(url, path, replace):
@@ -108,13 +110,18 @@ def _publish_live(
         if paths and is_campaign(paths[0]):
             from ddu.store.following import follow_campaign
 
-            typer.echo(f"{paths[0]}: {follow_campaign(url, paths[0], warn)} runs published")
+            if not tables:
+                raise typer.BadParameter("--no-tables follows one run, not a campaign")
+            published, refused = follow_campaign(url, paths[0], warn, replace)
+            typer.echo(f"{paths[0]}: {published} runs published")
+            if refused:
+                raise typer.Exit(1)
             return
         if not paths:
             warn(f"waiting for a run in {runs}")
         path = paths[0] if paths else await_running(runs, time.time())
         if not tables:
-            follow(url, path, warn)
+            follow(url, path, warn, replace)
             return
         done = publish_live(url, path, warn, replace)
     except KeyboardInterrupt:

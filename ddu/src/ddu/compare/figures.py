@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -74,13 +75,13 @@ def _mean_over_time(group: Sequence[Compared], column: Column, panel: Panel) -> 
 def _over_time(run: Compared, known: Column, panel: Panel) -> Float:
     """Return the column over all flows of a run, a value for each bin of DRAWN_MS."""
     rows, name = run.aligned, known.name
-    at = (rows["t_s"] * 1e3 // DRAWN_MS).astype("int64")
+    at = _drawn_bin(rows["t_s"])
     values = rows[name].astype("float64")
     if panel.in_wider_bins == "sum":
         line = values.groupby(at).sum(min_count=1)
     elif panel.total:
         line = values.groupby(rows["t_s"]).sum(min_count=1)
-        line = line.groupby((line.index * 1e3 // DRAWN_MS).astype("int64")).mean()
+        line = line.groupby(_drawn_bin(line.index)).mean()
     elif panel.weight in rows:
         weights = rows[panel.weight].astype("float64").where(values.notna())
         weighed = (values * weights).groupby(at).sum(min_count=1)
@@ -88,6 +89,11 @@ def _over_time(run: Compared, known: Column, panel: Panel) -> Float:
     else:
         line = values.groupby(at).mean()
     return np.asarray(line.reindex(range(int(at.max()) + 1)), dtype=np.float64)
+
+
+def _drawn_bin(t_s: Any) -> Any:
+    """Return the bins of DRAWN_MS; times that begin a bin belong to it, whatever their rounding."""
+    return np.floor(t_s * 1e3 / DRAWN_MS + 1e-6).astype("int64")
 
 
 def _counted(label: str, group: Sequence[Compared]) -> str:

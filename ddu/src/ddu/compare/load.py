@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,25 @@ def load_runs(
     if len(loaded) < 2:
         rule = f"{len(loaded)} run is left that can be compared"
         raise refusal(rule, "give two or more, or repair the others")
-    return loaded if by == "run" else _marked(_told_apart(loaded))
+    if by == "run":
+        named = zip(loaded, names_of(loaded), strict=True)
+        return [replace(run, label=name) for run, name in named]
+    return _marked(_told_apart(loaded))
+
+
+def names_of(runs: Sequence[Compared]) -> list[str]:
+    """Return a name for each run: that of its directory, with as many folders before it as tell it
+    from the others, since parallel runs of a campaign can have the same."""
+    paths = [run.path.resolve().parts for run in runs]
+
+    def name(path: tuple[str, ...]) -> str:
+        for count in range(1, len(path)):
+            alike = [other for other in paths if other[-count:] == path[-count:]]
+            if len(alike) == alike.count(path):
+                return "/".join(path[-count:])
+        return "/".join(path)
+
+    return [name(path) for path in paths]
 
 
 def _told_apart(runs: list[Compared]) -> list[Compared]:
@@ -221,7 +239,7 @@ def _load(
     except RefusedError as error:
         refused(error)
         return None
-    label = run.path.resolve().name if by == "run" else _label(summary, by)
+    label = "" if by == "run" else _label(summary, by)
     direction = str(summary.get("direction"))
     wanted = {*_NEEDED, *(known.name for known, _ in panels(table, direction))}
     kept = table[[name for name in table if name in wanted]]

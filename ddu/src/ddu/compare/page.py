@@ -12,7 +12,7 @@ import pandas as pd
 from ddu.campaign.metrics import shown
 from ddu.compare import parting
 from ddu.compare.figures import CAPTIONS, figures
-from ddu.compare.load import Compared, one_observation, same_runs
+from ddu.compare.load import Compared, names_of, one_observation, same_runs
 from ddu.compare.tables import alone, groups_table, mixtures, pairs_table, runs_table
 from ddu.console.problems import refusal
 from ddu.errors import unwritable
@@ -75,13 +75,14 @@ def _page(
     tables: dict[str, pd.DataFrame],
 ) -> dict[str, Any]:
     labels = list(dict.fromkeys(run.label for run in runs))
+    by_name = dict(zip(names_of(runs), runs, strict=True))
     return {
         "title": " and ".join(labels) if len(labels) < 4 else f"{len(labels)} groups of runs",
         "metrics": {name: shown(name) for name in metrics},
         "shown": shown,
         "colours": colours_of(labels),
         "warnings": same_runs(runs) + one_observation(runs) + mixtures(runs) + alone(runs),
-        "reasons": {run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
-        "links": {run.path.resolve().name: link_to_run(run.path, directory) for run in runs},
+        "reasons": {name: run.summary["verdict_reasons"] for name, run in by_name.items()},
+        "links": {name: link_to_run(run.path, directory) for name, run in by_name.items()},
         **{name: records(table) for name, table in tables.items()},
     }

@@ -19,7 +19,7 @@ import pandas as pd
 
 from ddu import statistics
 from ddu.campaign.metrics import names, value
-from ddu.compare.load import Compared
+from ddu.compare.load import Compared, names_of
 from ddu.console.problems import Problem, RefusedError, Where
 from ddu.console.suggestions import near, unknown
 from ddu.metrics.catalogue import numbers
@@ -46,9 +46,9 @@ def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame
     """Return one row per run: label, verdict, metrics, and the interval of those that are
     series."""
     rows = []
-    for run in runs:
+    for run, name in zip(runs, names_of(runs), strict=True):
         row: dict[str, object] = {
-            "run": run.path.resolve().name, "group": run.label, "verdict": run.summary["verdict"],
+            "run": name, "group": run.label, "verdict": run.summary["verdict"],
         }  # fmt: skip
         for metric in metrics:
             row[metric] = value(run.summary, metric)

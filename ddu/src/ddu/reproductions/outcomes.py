@@ -107,6 +107,8 @@ def _number(empty: Number, above: list[float], below: list[float] | None) -> Num
     """Return the number with its interval and the test that its check asks for."""
     check, neutral = empty.check, empty.check.no_effect
     if check.extreme is not None:
+        if below is not None and 0 in below:
+            return replace(empty, missing="a divisor is 0")
         each = above if below is None else [x / y for x, y in zip(above, below, strict=True)]
         value = max(each) if check.extreme == "max" else min(each)
         return replace(empty, interval=Interval(value, None, None, len(each), check.extreme))

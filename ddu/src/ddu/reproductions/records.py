@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 from ddu.console.problems import refusal
+from ddu.errors import unwritable
 from ddu.readers.csv import parsed_csv
 from ddu.reproductions.measured import Cost, Measured
+from ddu.run import durable
 
 SCHEMA_VERSION = 2
 _FILE, _RUNS = "record.json", "runs.csv"
@@ -24,14 +25,19 @@ _FILE, _RUNS = "record.json", "runs.csv"
 
 def write_record(folder: Path, measured: Measured) -> None:
     """Write the record in place of what `folder` has."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    measured.runs.to_csv(folder / _RUNS, index=False)
+    folder.mkdir(parents=True, exist_ok=True)
     fields = {one.name: getattr(measured, one.name) for one in dataclasses.fields(measured)}
     del fields["runs"]
     content = {"schema_version": SCHEMA_VERSION, **fields}
     text = json.dumps(content, indent=2, default=dataclasses.asdict)
-    (folder / _FILE).write_text(text + "\n")
+    try:
+        durable.replace_text(folder / _RUNS, measured.runs.to_csv(index=False))
+        durable.replace_text(folder / _FILE, text + "\n")
+        for other in folder.iterdir():
+            if other.name not in (_RUNS, _FILE):
+                other.unlink()
+    except OSError as error:
+        raise unwritable(folder, "cannot be written", error) from None
 
 
 def read_record(folder: Path) -> Measured | None:

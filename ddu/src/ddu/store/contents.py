@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -46,7 +47,7 @@ def contents_of(path: Path) -> Contents:
 
     A run that failed has a row that says why, and nothing else. Raises RefusedError.
     """
-    path = path.absolute()
+    path = _from_root(path)
     manifest = read_manifest(path)
     if manifest.status == "running":
         raise StoreRefused(
@@ -81,8 +82,13 @@ def contents_of(path: Path) -> Contents:
 
 def stored_name(text: str) -> str:
     """Return the name in the store of the run in directory `text`, if it is one; else `text`."""
-    path = Path(text)
+    path = _from_root(Path(text))
     return run_name(read_manifest(path), path) if (path / "run.json").is_file() else text
+
+
+def _from_root(path: Path) -> Path:
+    """Return the path without `.` and `..`, by which campaign and cell are known; links stay."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 (resolve() would follow links)
 
 
 def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:

@@ -26,15 +26,15 @@ _NICENESS = 5
 """A third of the processor time of others: at 19 a busy machine publishes nothing for minutes."""
 
 
-def follow_campaign(url: str, path: Path, report: Report) -> int:
-    """Follow every run of any machine while it runs, and publish it when it has
-    ended; returns how many were published.
+def follow_campaign(url: str, path: Path, report: Report, replace: bool = False) -> tuple[int, int]:
+    """Follow every run of any machine while it runs, and publish it when it has ended, with
+    `replace` in place of others of its name; returns how many were published and refused.
 
     Ends when every planned cell has a result, or when the ccu that worked on the campaign has left
     it. Runs that were followed and have no end then, as their machine died, are taken out of the
     store. Raises StoreError when waiting does not help.
     """
-    following = _Following(url, path, report)
+    following = _Following(url, path, report, replace)
     try:
         while not following.is_over():
             following.look()
@@ -42,14 +42,14 @@ def follow_campaign(url: str, path: Path, report: Report) -> int:
     finally:
         following.stop()
     following.take_out_what_has_no_end()
-    return following.published
+    return following.published, following.refused
 
 
 class _Following:
     """The runs of a campaign that were seen so far. One thread, that of `look`, changes it."""
 
-    def __init__(self, url: str, path: Path, report: Report) -> None:
-        self._url, self._path, self._report = url, path, report
+    def __init__(self, url: str, path: Path, report: Report, replace: bool) -> None:
+        self._url, self._path, self._report, self._replace = url, path, report, replace
         self._name, self._planned = record_campaign(url, path)
         self._live: dict[Path, _Follower] = {}
         self._publishing: dict[Path, Future[_Ended]] = {}
@@ -58,7 +58,7 @@ class _Following:
         """Names of cells; they are not looked at again."""
         self._was_worked_on = False
         self._left = False
-        self.published = 0
+        self.published = self.refused = 0
         # A process of its own that yields to others: analysing a run takes seconds of CPU, and
         # other runs may go on in real time beside it.
         context = interpreter.safe(multiprocessing.get_context("spawn"))
@@ -118,13 +118,13 @@ class _Following:
             self._report(str(error))
             return
         if running:
-            self._live[run] = _Follower(self._url, run, self._report)
+            self._live[run] = _Follower(self._url, run, self._report, self._replace)
             self._live[run].start()
         else:
             self._publish(run)
 
     def _publish(self, run: Path) -> None:
-        self._publishing[run] = self._publisher.submit(_published, self._url, run)
+        self._publishing[run] = self._publisher.submit(_published, self._url, run, self._replace)
 
     def _ended(self, run: Path, ended: _Ended) -> None:
         outcome, said = ended
@@ -134,6 +134,7 @@ class _Following:
             return
         self._done.add(run)
         self.published += outcome == "published"
+        self.refused += outcome == "refused"
         if said:
             self._report(said)
         manifest = read_manifest(run)
@@ -146,15 +147,15 @@ class _Following:
 class _Follower(threading.Thread):
     """A run that is published while it runs."""
 
-    def __init__(self, url: str, run: Path, report: Report) -> None:
+    def __init__(self, url: str, run: Path, report: Report, replace: bool) -> None:
         super().__init__(name=f"follow {run.name}", daemon=True)
         self.stop = threading.Event()
-        self._url, self._run, self._report = url, run, report
+        self._url, self._run, self._report, self._replace = url, run, report, replace
         self._error: RefusedError | None = None
 
     def run(self) -> None:
         try:
-            follow(self._url, self._run, self._report, self.stop)
+            follow(self._url, self._run, self._report, self._replace, self.stop)
         except RefusedError as error:
             self._error = error
 
@@ -170,9 +171,9 @@ class _Follower(threading.Thread):
 _Ended = tuple[Literal["published", "refused", "away"], str]
 
 
-def _published(url: str, run: Path) -> _Ended:
+def _published(url: str, run: Path, replace: bool) -> _Ended:
     try:
-        publish(url, run)
+        publish(url, run, replace)
     except StoreAway as error:
         time.sleep(_LOOK_EVERY_S)
         return "away", str(error)

@@ -50,14 +50,20 @@ def publish_live(url: str, path: Path, report: Report, replace: bool = False) ->
 
     Raises RefusedError as `publish` does.
     """
-    follow(url, path, report)
+    follow(url, path, report, replace)
     report("the run has ended; publishing its tables")
     return publish(url, path, replace)
 
 
-def follow(url: str, path: Path, report: Report, stop: threading.Event | None = None) -> None:
+def follow(
+    url: str,
+    path: Path,
+    report: Report,
+    replace: bool = False,
+    stop: threading.Event | None = None,
+) -> None:
     """Publish the run at `path` until it ends, or until `stop`; it stays in the store as a live
-    run.
+    run, with `replace` in place of a finished one of its name.
 
     While the store is away it is asked again every second; what was missed is read again from the
     files, so that nothing is lost or doubled. Raises StoreError when waiting does not help.
@@ -65,7 +71,7 @@ def follow(url: str, path: Path, report: Report, stop: threading.Event | None = 
     stop = stop or threading.Event()
     while read_manifest(path).status == "running" and not stop.is_set():
         try:
-            _follow(url, path, report, stop)
+            _follow(url, path, report, replace, stop)
         except StoreError as error:
             if not isinstance(error, StoreAway) and not _row_went(error):
                 raise
@@ -94,12 +100,12 @@ def await_running(runs: Path, since_s: float) -> Path:
         time.sleep(LOOK_EVERY_S)
 
 
-def _follow(url: str, path: Path, report: Report, stop: threading.Event) -> None:
+def _follow(url: str, path: Path, report: Report, replace: bool, stop: threading.Event) -> None:
     with connected(url) as connection:
         migrate(connection)
         # No waiting for the disk: were the server to die, all is read from the files again.
         connection.execute("SET synchronous_commit = off")
-        run_id = _begin(connection, path)
+        run_id = _begin(connection, path, replace)
         connection.commit()
         report(f"following {path.name}")
         followed: dict[Path, Followed] = {}
@@ -112,7 +118,7 @@ def _follow(url: str, path: Path, report: Report, stop: threading.Event) -> None
                 return
 
 
-def _begin(connection: Connection, path: Path) -> int:
+def _begin(connection: Connection, path: Path, replace: bool) -> int:
     """Insert the run without live rows; every file is read from its beginning."""
     manifest = read_manifest(path)
     row = manifest_row(manifest, path.absolute())
@@ -120,12 +126,15 @@ def _begin(connection: Connection, path: Path) -> int:
     known = connection.execute(
         "SELECT run_id, state FROM testbed.run WHERE name = %s", [row["name"]]
     ).fetchone()
+    if known is not None and known[1] == "published" and replace:
+        connection.execute("DELETE FROM testbed.run WHERE run_id = %s", [known[0]])
+        known = None
     if known is None:
         return insert_run(connection, experiment_of(manifest), {**row, "state": "live"})
     if known[1] == "published":
         raise StoreRefused(
             "the store has a finished run of this name",
-            "remove it with `ddu unpublish`, or give the run another name",
+            "add --replace to replace it, or give the run another name",
             key=row["name"],
         )
     for table in _LIVE_TABLES:

@@ -52,8 +52,8 @@ COLUMNS: dict[str, tuple[str, float, float, float]] = {
     "latitude": ("phone_latitude_deg", 1.0, -90, 90),
     "longitude": ("phone_longitude_deg", 1.0, -180, 180),
     "speed": ("phone_speed_kmh", 1.0, 0, 1000),
-    "dlbitrate": ("mac_dl_goodput_bps", 1e3, 0, 1e9),
-    "ulbitrate": ("mac_ul_goodput_bps", 1e3, 0, 1e9),
+    "dlbitrate": ("mac_dl_goodput_bps", 1e3, 0, 1e11),
+    "ulbitrate": ("mac_ul_goodput_bps", 1e3, 0, 1e11),
 }
 _TECHNOLOGY = ("networkmode", "networktech", "technology", "rat", "networktype")
 _MODES = {
