@@ -87,8 +87,8 @@ def load_runs(
 
 
 def names_of(runs: Sequence[Compared]) -> list[str]:
-    """Return a name for each run: that of its directory, with as many folders before it as tell it
-    from the others, since parallel runs of a campaign can have the same."""
+    """Return a name for each run: that of its directory, with as many folders before it as no other
+    run has, since parallel runs of a campaign can have the same."""
     paths = [run.path.resolve().parts for run in runs]
 
     def name(path: tuple[str, ...]) -> str:
