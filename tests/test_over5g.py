@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import over5g
+from ccu.host import interruption
 from ddu.console.problems import RefusedError
+from over5g import runs
 
 
 def test_it_is_imported_quickly_and_says_its_version() -> None:
@@ -43,6 +46,24 @@ def test_a_wrong_key_or_value_is_refused_before_anything_is_made(
         ({"duration": 5, "prb": None}, "duration: 5 is not a quantity with a unit"),
     ],
 )
+def test_flows_and_traffic_name_their_own_congestion_controls() -> None:
+    assert runs._with_cc(None, {"prb": 24}) == {"cc": "cubic", "prb": 24}
+    for keys in ({"flows": ["cubic@0", "bbr@10"]}, {"traffic": "quic:bbr"}):
+        assert runs._with_cc(None, keys) == keys
+        assert runs._with_cc("bbr", keys) == {"cc": "bbr", **keys}
+
+
+def test_in_another_thread_a_run_notes_no_signal() -> None:
+    noted: list[str] = []
+
+    def work() -> bool:
+        with interruption.interruptible(noted.append):
+            return True
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result()
+
+
 def test_a_problem_names_the_argument_and_not_a_flag(
     tmp_path: Path, keys: dict[str, object], said: str
 ) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds.phone import clock, polling, remote_server
 from ccu.testbeds.phone.address import Address, host_and_port, plain, reached
 from ccu.testbeds.phone.clock import Offset, bounds, common
-from ccu.testbeds.phone.radio_log import crossed_bytes
+from ccu.testbeds.phone.radio_log import crossed_bytes, script
 from ccu.testbeds.phone.remote_server import RemoteServer
 from ccu.testbeds.phone.survey import MOBILE
 from ccu.testbeds.phone.traffic_driver import PHONE
@@ -85,6 +87,15 @@ def test_bytes_that_crossed(tmp_path: Path) -> None:
     assert crossed_bytes(file, "dl") == 100
     file.write_text("## net\n")
     assert crossed_bytes(file, "dl") is None
+
+
+def test_of_interfaces_with_like_names_one_is_counted(tmp_path: Path) -> None:
+    names = ("v4-rmnet_data1", "rmnet_data1", "r_rmnet_data1", "rmnet_data10")
+    file = tmp_path / "dev"
+    file.write_text("".join(f"  {name}: 1 0\n" for name in names))
+    (wanted,) = re.findall(r"(grep -E \S+ \S+) /proc/net/dev", script("rmnet_data1"))
+    read = subprocess.run(["sh", "-c", f"{wanted} {file}"], capture_output=True, text=True)
+    assert read.stdout == "  rmnet_data1: 1 0\n"
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,15 @@ def test_a_client_that_fails_fails_the_test_with_what_it_printed(
     assert {"result", "reason"} <= set(said.splitlines())
 
 
+def test_a_congestion_control_that_the_kernel_lacks_is_refused(
+    kernel: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        RefusedError, match="^cc: the kernel of the virtual testbed has no copa. Ch"
+    ):
+        session.run(tmp_path / "run", ["true"], None, "dl", tmp_path, {"cc": "copa"})
+
+
 def test_a_server_that_fails_before_the_client_ends_fails_the_test(
     kernel: Path, tmp_path: Path
 ) -> None:

@@ -98,7 +98,7 @@ def test_ended_by_a_signal_it_leaves_no_folder(kernel: Path) -> None:
     assert run.stdout is not None
     assert run.stdout.readline() == b"up\n"
     run.terminate()
-    assert run.wait(600) == 1
+    assert run.wait(600) == 130
     assert folders() == before
 
 

@@ -6,18 +6,23 @@ use std::io;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sys::signal::{SigHandler, Signal, signal};
+use nr_link_virtual_launcher::Interrupted;
 
 /// The command started and failed.
 const FAILED: u8 = 1;
 /// The input is wrong; nothing was started.
 const WRONG_INPUT: u8 = 2;
+/// A signal ended the command.
+const INTERRUPTED: u8 = 130;
 
-/// Returns the exit code of an error: 1 if the kernel or a disk caused it, else 2, for wrong input.
+/// Returns the exit code of an error: 130 if a signal caused it, 1 if the kernel or a disk did, else 2, for wrong input.
 #[must_use]
 pub fn code(error: &anyhow::Error) -> u8 {
     let from_system =
         |cause: &(dyn std::error::Error + 'static)| cause.is::<io::Error>() || cause.is::<Errno>();
-    if error.chain().any(from_system) {
+    if error.is::<Interrupted>() {
+        INTERRUPTED
+    } else if error.chain().any(from_system) {
         FAILED
     } else {
         WRONG_INPUT
@@ -47,6 +52,8 @@ mod tests {
         let disk =
             anyhow::Error::from(io::Error::other("no space")).context("cannot write mac.csv");
         let kernel = anyhow::Error::from(Errno::EPERM).context("making a device");
-        assert_eq!([code(&input), code(&disk), code(&kernel)], [2, 1, 1]);
+        let signal = anyhow::Error::from(Interrupted);
+        let codes = [&input, &disk, &kernel, &signal].map(code);
+        assert_eq!(codes, [2, 1, 1, 130]);
     }
 }

@@ -7,7 +7,7 @@ mod folder;
 mod hosts;
 mod link;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigSet, Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpid, getppid};
 
 use crate::netns::Namespace;
 use crate::problems::{self, Format};
@@ -189,6 +190,7 @@ fn start(
 ) -> Result<Child> {
     command.envs(addresses.iter().map(|(name, address)| (name, address)));
     let host = host.map(Namespace::try_clone).transpose()?;
+    let parent = getpid();
     // SAFETY: between fork and exec, the child makes only system calls.
     unsafe {
         command.pre_exec(move || {
@@ -196,6 +198,11 @@ fn start(
                 host.enter()?;
             }
             SigSet::all().thread_unblock()?;
+            // If this process is killed, what it started ends, too: also an interactive shell, which ignores SIGTERM.
+            set_pdeathsig(Signal::SIGHUP)?;
+            if getppid() != parent {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
             Ok(())
         });
     }

@@ -31,18 +31,19 @@ class Run(ddu.api.Run):
         return f'<iframe srcdoc="{page}" style="{style}"></iframe>'
 
 
-def run(cc: str = "cubic", *, output: Path | str = "runs", **keys: Any) -> Run:
+def run(cc: str | None = None, *, output: Path | str = "runs", **keys: Any) -> Run:
     """Run one experiment into a new directory in `output`, analyse it, and return its results.
 
-    `cc`: a congestion control of `ccu list cc`, or the path of one of your own. `keys`: those of an
-    experiment (docs/experiment.md), with their units as text: prb=106, direction="ul",
-    rtt="50ms", duration="10s", scenario="rome-moderate", seed=2. What is left out is chosen as `ccu
-    run` chooses it.
+    `cc`: a congestion control of `ccu list cc`, or the path of one of your own; cubic, unless
+    `flows` or `traffic` are given, which name theirs. `keys`: those of an experiment
+    (docs/experiment.md), with their units as text: prb=106, direction="ul", rtt="50ms",
+    duration="10s", scenario="rome-moderate", seed=2. What is left out is chosen as `ccu run`
+    chooses it.
 
     Raises RefusedError for a wrong value or a machine that cannot do it, before anything is made;
     RunFailed if the run failed.
     """
-    experiment = _experiment({"cc": cc, **keys})
+    experiment = _experiment(_with_cc(cc, keys))
     if driver_of(experiment).needs_root:
         need_root()
     with turn.taken(experiment, Path(output), _say):
@@ -50,6 +51,12 @@ def run(cc: str = "cubic", *, output: Path | str = "runs", **keys: Any) -> Run:
     made = Run(directory)
     made.analyze()
     return made
+
+
+def _with_cc(cc: str | None, keys: dict[str, Any]) -> dict[str, Any]:
+    if cc is None and keys.keys() & {"flows", "traffic"}:
+        return keys
+    return {"cc": cc or "cubic", **keys}
 
 
 def _experiment(written: dict[str, Any]) -> Experiment:

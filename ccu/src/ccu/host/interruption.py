@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -14,10 +15,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interruptible(note: Callable[[str], None]) -> Iterator[None]:
-    """Call `note` with the name of each of SIGNALS that comes.
+    """Call `note` with the name of each of SIGNALS that comes. In another thread than the first,
+    which alone gets signals, nothing is noted.
 
     An exception in the handler itself could leave a lock of subprocess held and block the caller.
     """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     owner = os.getpid()
 
     def interrupt(number: int, _frame: FrameType | None) -> None:

@@ -23,6 +23,7 @@ from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds.virtual_time import kernel
 from ccu.testbeds.virtual_time.limit import unfinished
 from ccu.testbeds.virtual_time.plan import SERVER_ADDRESS, SYSCTLS, TESTBED, command
+from ddu.console.problems import refusal
 from ddu.importing.run import import_folder
 
 _LISTENING_S = 0.5
@@ -92,8 +93,11 @@ def run(
     the server's address in NR_LINK_SERVER, and begin in `working_folder`. `direction`: where the
     data goes. Raises RefusedError, or ProgramFailed.
     """
-    kernel.examine()
+    there = kernel.examine().congestion_controls
     experiment = resolve_arguments({"testbed": TESTBED, "cc": "cubic", **keys})
+    if lacking := sorted({*experiment.servers_ccs} - there):
+        rule = f"the kernel of the virtual testbed has no {lacking[0]}"
+        raise refusal(rule, f"choose one of {', '.join(sorted(there))}", key="cc")
     folder.mkdir(parents=True)
     scenario = scenarios.locate(experiment.scenario, experiment.seed)
     link_config.write(experiment, scenario, folder)

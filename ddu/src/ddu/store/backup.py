@@ -42,22 +42,29 @@ def restore(place: StoreDirectory, file: Path, replace: bool) -> None:
     Raises StoreError if the store holds runs (unless `replace`), or if `file` is not a backup or is
     one of a newer ddu; the store is then as it was.
     """
+    with (
+        connected(place.url(), autocommit=True) as connection,
+        _opened(file) as stream,
+        migrating(connection),
+    ):
+        put_back(connection)
+        _refuse_runs(connection, file, replace)
+        with _set_aside(connection):
+            _read(place, stream)
+            with connection.transaction():
+                migrate(connection)
+    provide_reader(place)
+
+
+def _opened(file: Path) -> IO[bytes]:
     try:
-        with file.open("rb") as stream:
-            if os.pread(stream.fileno(), 5, 0) != b"PGDMP":
-                raise StoreRefused(
-                    "not a backup of a store", "give a file of `ddu store backup`", file=file
-                )
-            with connected(place.url(), autocommit=True) as connection, migrating(connection):
-                put_back(connection)
-                _refuse_runs(connection, file, replace)
-                with _set_aside(connection):
-                    _read(place, stream)
-                    with connection.transaction():
-                        migrate(connection)
+        stream = file.open("rb")
+        if os.pread(stream.fileno(), 5, 0) == b"PGDMP":
+            return stream
+        stream.close()
     except OSError as error:
         raise StoreRefused(error.strerror or str(error), file=file) from None
-    provide_reader(place)
+    raise StoreRefused("not a backup of a store", "give a file of `ddu store backup`", file=file)
 
 
 def _refuse_runs(connection: Connection, file: Path, replace: bool) -> None:

@@ -48,7 +48,7 @@ def follow_campaign(url: str, path: Path, report: Report, replace: bool = False)
 class _Following:
     """The runs of a campaign that were seen so far. One thread, that of `look`, changes it."""
 
-    def __init__(self, url: str, path: Path, report: Report, replace: bool) -> None:
+    def __init__(self, url: str, path: Path, report: Report, replace: bool = False) -> None:
         self._url, self._path, self._report, self._replace = url, path, report, replace
         self._name, self._planned = record_campaign(url, path)
         self._live: dict[Path, _Follower] = {}

@@ -118,7 +118,7 @@ def _follow(url: str, path: Path, report: Report, replace: bool, stop: threading
                 return
 
 
-def _begin(connection: Connection, path: Path, replace: bool) -> int:
+def _begin(connection: Connection, path: Path, replace: bool = False) -> int:
     """Insert the run without live rows; every file is read from its beginning."""
     manifest = read_manifest(path)
     row = manifest_row(manifest, path.absolute())

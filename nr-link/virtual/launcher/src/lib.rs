@@ -16,7 +16,7 @@ mod resolve;
 mod testbed_files;
 mod watch;
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -118,6 +118,18 @@ fn lacking(rule: String, fix: impl Into<String>) -> anyhow::Error {
     let (place, fix) = (Place::default(), fix.into());
     io::Error::other(Problem { place, rule, fix }).into()
 }
+
+/// A signal ended the run.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl Display for Interrupted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ended by a signal")
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// An error of the machine or the run, not of the input.
 fn failed(message: String) -> anyhow::Error {

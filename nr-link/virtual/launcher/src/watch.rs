@@ -14,7 +14,7 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signalfd::SignalFd;
 
-use crate::failed;
+use crate::{Interrupted, failed};
 
 const LOOK_MS: u16 = 250;
 const SECOND: u64 = 1_000_000_000;
@@ -64,7 +64,7 @@ impl<'a> Watch<'a> {
                 Ok(_) if awaited[0].any() == Some(true) => return Ok(()),
                 Ok(_) => {
                     kernel.kill().context("ending the kernel")?;
-                    return Err(failed("ended by a signal".to_owned()));
+                    return Err(Interrupted.into());
                 }
                 Err(error) => return Err(error).context("waiting for the kernel"),
             }

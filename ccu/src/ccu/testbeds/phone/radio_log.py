@@ -37,7 +37,7 @@ echo "## registry"; dumpsys telephony.registry
 while :; do
   echo "### $(date +%s.%N)"
   echo "## registry"; {reading}
-  echo "## net"; grep -F '{interface}:' /proc/net/dev 2>/dev/null || ifconfig {interface}
+  echo "## net"; grep -E '^ *{interface}:' /proc/net/dev 2>/dev/null || ifconfig {interface}
   if [ $((i % {_SELDOM})) -eq 0 ]; then
     echo "## battery"; dumpsys battery
     echo "## thermal"; dumpsys thermalservice
