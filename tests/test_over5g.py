@@ -37,15 +37,6 @@ def test_a_wrong_key_or_value_is_refused_before_anything_is_made(
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"duration": 5}, "duration: 5 is not a quantity with a unit"),
-        ({"rtt": "-1ms"}, "rtt: '-1ms' is less than 0"),
-        ({"carriers": 17}, "carriers: 17 is not between 1 and 16"),
-        ({"duration": 5, "prb": None}, "duration: 5 is not a quantity with a unit"),
-    ],
-)
 def test_flows_and_traffic_name_their_own_congestion_controls() -> None:
     assert runs._with_cc(None, {"prb": 24}) == {"cc": "cubic", "prb": 24}
     for keys in ({"flows": ["cubic@0", "bbr@10"]}, {"traffic": "quic:bbr"}):
@@ -64,6 +55,15 @@ def test_in_another_thread_a_run_notes_no_signal() -> None:
         assert pool.submit(work).result()
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"duration": 5}, "duration: 5 is not a quantity with a unit"),
+        ({"rtt": "-1ms"}, "rtt: '-1ms' is less than 0"),
+        ({"carriers": 17}, "carriers: 17 is not between 1 and 16"),
+        ({"duration": 5, "prb": None}, "duration: 5 is not a quantity with a unit"),
+    ],
+)
 def test_a_problem_names_the_argument_and_not_a_flag(
     tmp_path: Path, keys: dict[str, object], said: str
 ) -> None:

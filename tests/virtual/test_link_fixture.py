@@ -34,9 +34,7 @@ def test_a_client_that_fails_fails_the_test_with_what_it_printed(
 def test_a_congestion_control_that_the_kernel_lacks_is_refused(
     kernel: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(
-        RefusedError, match="^cc: the kernel of the virtual testbed has no copa. Ch"
-    ):
+    with pytest.raises(RefusedError, match=r"^cc: the kernel .* has no copa\. Ch"):
         session.run(tmp_path / "run", ["true"], None, "dl", tmp_path, {"cc": "copa"})
 
 
