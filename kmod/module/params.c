@@ -126,9 +126,9 @@ MODULE_PARM_DESC(dtt_percent, "default DTT in percent of mRTT (default: 150)");
 static int set_switch(const char *value, const struct kernel_param *kp)
 {
 	u32 flag = (uintptr_t)kp->arg;
-	bool on;
+	bool on = true; /* a switch without a value */
 
-	if (kstrtobool(value, &on)) {
+	if (value && kstrtobool(value, &on)) {
 		pr_err("%s: \"%s\" is not valid. Give Y or N\n", kp->name, value);
 		return -EINVAL;
 	}
