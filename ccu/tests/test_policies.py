@@ -17,7 +17,8 @@ from ccplane.cubic import Cubic, Reno
 from ccplane.flow import Flow
 from ccplane.loader import machine
 from ccplane.loop import Loop
-from ccplane.policy_file import Policy
+from ccplane.policy_file import Policy, load
+from ccplane.problem import PolicyError
 from ccplane.trace import Trace
 from ccu import congestion
 from ccu.congestion import bpf, parameters, policy, verifier
@@ -254,3 +255,11 @@ def test_each_flow_and_each_run_has_a_seed_of_its_own() -> None:
     }
     assert len(seeds) == 4
     assert Flow(start, 10.0, 1).seed == Flow(start, 5.0, 1).seed
+
+
+def test_a_change_to_a_value_that_no_flow_could_begin_with_is_refused() -> None:
+    guardian = load(ROOT / "cc/policies/guardian.py", {})
+    changed, values = guardian.changed({"nde": "off"})
+    assert (changed.parameters["nde"], values) == ("off", {"nde": "off"})
+    with pytest.raises(PolicyError, match="nde is draw, mean or off"):
+        guardian.changed({"nde": "none"})

@@ -44,7 +44,7 @@ class Policy:
     def changed(self, given: Mapping[str, str]) -> tuple[Policy, dict[str, Any]]:
         """Return the policy with other values of these parameters, and the values.
 
-        Raises PolicyError: an unknown parameter, or a class that cannot change.
+        Raises PolicyError: an unknown parameter or value, or a class that cannot change.
         """
         kind = self.make.func
         if not callable(getattr(kind, "change", None)):
@@ -56,11 +56,13 @@ class Policy:
             raise PolicyError(rule, f"its parameters are {', '.join(known)}")
         values = {name: _value(name, text, known[name]) for name, text in given.items()}
         parameters = self.parameters | values
+        make = partial(kind, **parameters)
         try:
+            make()  # as flows do that begin later
             self.make().change(**values)
         except Exception as error:
             raise of_exception(error, str(inspect.getfile(kind))) from None
-        return replace(self, make=partial(kind, **parameters), parameters=parameters), values
+        return replace(self, make=make, parameters=parameters), values
 
 
 def load(file: Path, given: Mapping[str, str]) -> Policy:

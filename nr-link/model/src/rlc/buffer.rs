@@ -29,6 +29,8 @@ pub(crate) struct Waiting<T> {
 #[derive(Debug)]
 pub(crate) struct Queued<T> {
     queue: usize,
+    /// The changes of the buffer's queue management until then.
+    changes: u32,
     pub waiting: Waiting<T>,
 }
 
@@ -44,6 +46,8 @@ pub(crate) struct Buffer<T> {
     limit: QueueLimit,
     aqm: Option<Aqm>,
     manager: Box<dyn QueueManager>,
+    /// The number of changes of the queue management.
+    changes: u32,
     mtu_bytes: u32,
     /// discardTimer of PDCP (TS 38.323 clause 5.3), if it is finite.
     discard_after: Option<Nanos>,
@@ -69,6 +73,7 @@ impl<T> Buffer<T> {
             limit: queue.limit,
             aqm: queue.aqm,
             manager: queue_manager(queue.aqm, Self::draws(config.seed, ue, direction)),
+            changes: 0,
             mtu_bytes: config.mtu_bytes,
             discard_after: config
                 .radio
@@ -127,6 +132,7 @@ impl<T> Buffer<T> {
             return;
         }
         self.aqm = queue.aqm;
+        self.changes += 1;
         self.manager = queue_manager(queue.aqm, draws());
         let next = self.managed.then_some(self.served);
         self.served = CLASSIC;
@@ -296,7 +302,11 @@ impl<T> Buffer<T> {
         }
         let mut all = Vec::with_capacity(self.len());
         for (queue, packets) in self.queues.iter_mut().enumerate() {
-            all.extend(packets.drain(..).map(|waiting| Queued { queue, waiting }));
+            all.extend(packets.drain(..).map(|waiting| Queued {
+                queue,
+                changes: self.changes,
+                waiting,
+            }));
         }
         all.sort_by_key(|queued| queued.waiting.queued);
         self.bytes = 0;
@@ -305,7 +315,11 @@ impl<T> Buffer<T> {
     }
 
     /// Puts a packet back at `now` that was taken, behind all others; the limit does not apply to it.
-    pub fn restore(&mut self, Queued { queue, mut waiting }: Queued<T>, now: Nanos) {
+    pub fn restore(&mut self, queued: Queued<T>, now: Nanos) {
+        let Queued { mut queue, changes, mut waiting } = queued;
+        if changes != self.changes {
+            queue = self.manager.queue_of(waiting.packet.ecn);
+        }
         waiting.entered = now;
         self.bytes += u64::from(waiting.packet.bytes);
         self.notice_first(queue, now);

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::{MS, SECOND, config, link, packet};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{
-    Direction, EventKind, Link, Nanos, Packet, Port, RadioEvent, ResolvedConfig, UeId,
+    Direction, Ecn, EventKind, Link, Nanos, Packet, Port, RadioEvent, ResolvedConfig, UeId,
 };
 
 const UE: UeId = UeId(0);
@@ -152,6 +152,30 @@ fn interruption(kind: &str) -> Nanos {
         _ => None,
     });
     found.unwrap_or_else(|| panic!("{kind}: {events:#?}"))
+}
+
+/// Packets of L4S are on Xn, for 200 ms from 5.781 s on, when a queue management without their queue takes over.
+#[test]
+fn packets_on_xn_are_sent_whatever_queue_management_they_come_to() {
+    let queue = |aqm: &str| format!("dl: {{packets: 3200, aqm: {aqm}}}");
+    let change = format!(
+        "changes:\n- {{at_s: 5.9, queue: {{{}}}}}\noutput:",
+        queue("codel")
+    );
+    let keys = "handover: {l1_period_ms: 200, filter_coefficient: 0, xn_delay_ms: 200}";
+    let config = config(&[
+        ("mcs_table: 64qam", &format!("mcs_table: 64qam\n  {keys}")),
+        ("dl: {packets: 3200}", &queue("{dualpi2: {}}")),
+        ("output:", &change),
+    ]);
+    let mut link: Link<u64> = link(&config, &crossing(10.0));
+    link.count_changes_from(0);
+    link.advance(5_700 * MS);
+    for number in 0..2000 {
+        link.enqueue(CORE, Packet::new(1500, Ecn::Ect1, number), 5_700 * MS);
+    }
+    link.advance(20 * SECOND);
+    assert_eq!(std::iter::from_fn(|| link.dequeue()).count(), 2000);
 }
 
 /// DAPS has none, LTM neither RRC nor random access in it, and a conditional handover not RRC's processing.
