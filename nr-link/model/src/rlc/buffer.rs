@@ -316,7 +316,11 @@ impl<T> Buffer<T> {
 
     /// Puts a packet back at `now` that was taken, behind all others; the limit does not apply to it.
     pub fn restore(&mut self, queued: Queued<T>, now: Nanos) {
-        let Queued { mut queue, changes, mut waiting } = queued;
+        let Queued {
+            mut queue,
+            changes,
+            mut waiting,
+        } = queued;
         if changes != self.changes {
             queue = self.manager.queue_of(waiting.packet.ecn);
         }
