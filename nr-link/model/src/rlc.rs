@@ -185,11 +185,13 @@ impl<T> Rlc<T> {
         sent.chain(self.buffer.packets())
     }
 
-    /// Returns whether no packet waits or is in transmission.
+    /// Returns whether no packet waits or is in transmission; those that a handover lost, and behind which the receiver has
+    /// none, are not.
     pub fn is_idle(&self) -> bool {
         let is_reporting = |reporting: &StatusReporting| !reporting.is_idle();
         self.buffer.is_empty()
-            && self.sent.is_empty()
+            && self.sent.iter().all(|sent| sent.abandoned)
+            && self.expiring.is_empty()
             && !self.reporting.as_deref().is_some_and(is_reporting)
     }
 
@@ -622,7 +624,7 @@ impl<T> Rlc<T> {
         };
         if let Some(reporting) = &mut self.reporting {
             // The receiver's RLC entity is new, and does not report what PDCP waits for.
-            let gaps = self.gaps.iter().copied();
+            let gaps = self.gaps.iter().chain(self.expiring.items()).copied();
             reporting.reestablish(self.reassembly.spans().chain(gaps));
         }
         bytes
@@ -676,7 +678,9 @@ impl<T> Rlc<T> {
 
     fn lose_lacking(&mut self, now: Nanos) -> u64 {
         let mut bytes = 0;
-        for sent in &mut self.sent {
+        let has = |sent: &Sent<T>| self.reassembly.has(sent.span());
+        let last = self.sent.iter().rposition(has).unwrap_or(0);
+        for (index, sent) in self.sent.iter_mut().enumerate() {
             let span = sent.span();
             if self.reassembly.has(span) {
                 continue;
@@ -686,6 +690,10 @@ impl<T> Rlc<T> {
             }
             self.reassembly.forget(span);
             match self.mode {
+                // The timer runs already, if a packet behind the gap has come (TS 38.323 clause 5.2.2.2).
+                RlcMode::Acknowledged { .. } if index < last => {
+                    self.expiring.push(now + self.t_reordering, span);
+                }
                 RlcMode::Acknowledged { .. } => self.gaps.push(span),
                 RlcMode::Unacknowledged { .. } => self.reassembly.lose(span, now),
             }

@@ -298,6 +298,35 @@ fn without_forwarding_exactly_the_source_loses_its_queue() {
     assert!((200..240).contains(&lost[0]), "{lost:?}");
 }
 
+/// Nothing comes behind what the handover lost, so that nothing ends the receiver's wait for it.
+#[test]
+fn a_ue_whose_last_data_a_handover_lost_becomes_inactive() {
+    let inactive = "rrc: {inactive: {after_s: 6}}";
+    let mut link: Link<u64> = link(
+        &handover(
+            "l1_period_ms: 200, filter_coefficient: 0, forwarding: false",
+            inactive,
+        ),
+        &crossing(10.0),
+    );
+    link.advance(5_700 * MS);
+    for number in 0..2000 {
+        link.enqueue(CORE, packet(1500, number), 5_700 * MS);
+    }
+    let events = events(&mut link, 20 * SECOND);
+    let complete = time(&events, |kind| {
+        matches!(kind, EventKind::HandoverComplete { .. })
+    });
+    let released = time(&events, |kind| {
+        matches!(kind, EventKind::RrcState { state: "inactive" })
+    });
+    assert!(
+        (complete..complete + 7 * SECOND).contains(&released),
+        "{released}"
+    );
+    assert!(std::iter::from_fn(|| link.dequeue()).count() < 2000);
+}
+
 #[test]
 fn unacknowledged_mode_loses_what_was_in_transmission() {
     let mut link: Link<u64> = link(&handover("", "rlc: {mode: um}"), &crossing(10.0));
