@@ -281,7 +281,8 @@ def _open_to_all(folder: Path, place: Path) -> str:
 def test_only_what_is_run_loads_what_its_report_needs(
     kernel: Path, tmp_path: Path, prb: str, code: int, loads: bool
 ) -> None:
-    marked = "from ddu import api; api.prepare = lambda: print('loading')"
+    # In one piece, as the first thread prints at the same time.
+    marked = "import sys; from ddu import api; api.prepare = lambda: sys.stdout.write('loading\\n')"
     words = ["--cc", "cubic", "--duration", "1s", "--prb", prb, "--output", tmp_path]
     said = command("ccu", "run", "--testbed", "virtual", *words, changed=marked)
     assert said.returncode == code, said.stderr
