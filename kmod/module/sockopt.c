@@ -36,7 +36,7 @@ static int set_dtt_option(struct sock *sk, int option, sockptr_t value, unsigned
 		return -ENOPROTOOPT;
 	reminis_flow(sk)->socket_dtt_us = dtt_us;
 	reminis_flow(sk)->guardian.dtt_us = reminis_flow_dtt(sk);
-	/* accepted sockets take the listener's congestion control with its DTT, also a default one */
+	/* accepted sockets then inherit it, also where Reminis is the default */
 	inet_csk(sk)->icsk_ca_setsockopt = 1;
 	release_sock(sk);
 	return 0;
