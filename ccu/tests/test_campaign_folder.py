@@ -243,7 +243,7 @@ def test_a_level_is_shown_as_it_is_written(tmp_path: Path) -> None:
     file.write_text(TEXT.replace("[cubic, reno]", "{'[edge]': {cc: cubic}, 'x[/b]': {cc: reno}}"))
     folder = Folder.make(tmp_path / "campaign", definition.read(file))
     now = status_of(Work(folder, {"cubic", "reno"}))
-    console = Console(width=60, file=io.StringIO())
+    console = Console(width=60, file=io.StringIO(), markup=False)
     console.print(matrix(now, 60), by_factor(now))
     shown = console.file.getvalue()
     assert "cc=[edge]" in shown

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.segment import Segments
 from rich.table import Table
@@ -69,7 +68,7 @@ class _Picture:
         self._progress = statuses.Progress(work)
         self._console = console
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[stage]}"),
         )
@@ -81,7 +80,7 @@ class _Picture:
         self._console.print(sentence, markup=False)
 
     def started(self, cell: Cell) -> None:
-        self._tasks[cell] = self._running.add_task(escape(cell.title), total=1.0, stage="")
+        self._tasks[cell] = self._running.add_task(cell.title, total=1.0, stage="")
 
     def stage(self, cell: Cell, stage: str, ratio: float) -> None:
         self._running.update(self._tasks[cell], completed=ratio, stage=stage)
@@ -128,20 +127,19 @@ def matrix(now: CampaignStatus, width: int) -> Table:
     down = [name for name in names if name != across]
     table = Table(box=None)
     for name in down or ["campaign"]:
-        table.add_column(Text(name))
+        table.add_column(name)
     labels = (
         list(dict.fromkeys(dict(row.point)[across] for row in now.rows)) if across else ["done"]
     )
     for label in labels:
-        table.add_column(Text(f"{across}={label}" if across else label))
+        table.add_column(f"{across}={label}" if across else label)
     lines: dict[tuple[str, ...], dict[str, Row]] = {}
     for row in now.rows:
         levels = dict(row.point)
         key = tuple(levels[name] for name in down)
         lines.setdefault(key, {})[levels[across] if across else "done"] = row
     for key, entries in lines.items():
-        names_of_row = map(Text, key or ("",))
-        table.add_row(*names_of_row, *(_entry(entries.get(label)) for label in labels))
+        table.add_row(*(key or ("",)), *(_entry(entries.get(label)) for label in labels))
     return table
 
 
@@ -162,7 +160,7 @@ def by_factor(now: CampaignStatus) -> Table:
         table.add_column(name)
     for factor, levels in factors.items():
         for number, (label, rows) in enumerate(levels.items()):
-            table.add_row(Text("" if number else factor), Text(label), _entry(_sum(rows)))
+            table.add_row("" if number else factor, label, _entry(_sum(rows)))
     return table
 
 

@@ -15,6 +15,7 @@ from typing import Any, get_args
 from ccu.campaigns.analyst import Analyst
 from ccu.scenarios import nr_link
 from ddu.campaign.definition import Keep
+from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import RefusedError
 from ddu.run.durable import sweep, sync_tree
 from ddu.run.integrity import described
@@ -37,7 +38,16 @@ def has(content: dict[str, Any], keep: Keep) -> bool:
 
 
 def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
-    """Analyse a finished run, and keep what `keep` says. Return why everything stays, or None."""
+    """Analyse a finished run, and keep what `keep` says. Return why everything stays, or None.
+
+    What it writes belongs to the user who called sudo.
+    """
+    why = _reduced(run, keep, analyst)
+    give_to_sudo_user(run)
+    return why
+
+
+def _reduced(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     try:
         content = read_content(run)
     except RefusedError as error:

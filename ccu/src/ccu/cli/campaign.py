@@ -41,7 +41,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Execute, resume and report campaigns: many runs from one file.",
 )
-out = Console()
+out = Console(markup=False)  # Labels and titles are shown as they are written.
 _NOTED_SLOWDOWN = 1.5
 """The slowdown by other programs from which on a plan shows it."""
 

@@ -21,6 +21,7 @@ from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series
 from ddu.report.palette import MUTED, colour_of, colours_of
 from ddu.report.series import distribution, thinned
+from ddu.report.wider_bins import bin_of
 from ddu.tables.results import TableMissing
 
 _ACROSS = 3
@@ -191,8 +192,7 @@ def _series(runs: pd.DataFrame, wanted: plans.Series, column: str, aligned: Alig
     series = []
     for label, colour, rows in _coloured(wanted, runs):
         for name, table in _per_flow(rows, column, aligned):
-            # 0.6 // 0.2 is 2: times that begin a bin belong to it.
-            at = np.floor(table["t_s"] / wanted.bin_s + 1e-6) * wanted.bin_s
+            at = bin_of(table["t_s"], wanted.bin_s) * wanted.bin_s
             means = table.groupby(at)[column].mean() * y.scale
             dash = "solid" if name in ("", "f0") else "dash"
             named = f"{label} {name}".strip()

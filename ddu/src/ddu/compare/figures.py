@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ddu.report.figure import Figure, Plot, Series, under_each_other
 from ddu.report.figures import known_values, panels
 from ddu.report.palette import colours_of
 from ddu.report.series import distribution
-from ddu.report.wider_bins import DRAWN_MS
+from ddu.report.wider_bins import DRAWN_MS, bin_of
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Column, Panel
 
@@ -75,13 +74,13 @@ def _mean_over_time(group: Sequence[Compared], column: Column, panel: Panel) -> 
 def _over_time(run: Compared, known: Column, panel: Panel) -> Float:
     """Return the column over all flows of a run, a value for each bin of DRAWN_MS."""
     rows, name = run.aligned, known.name
-    at = _drawn_bin(rows["t_s"])
+    at = bin_of(rows["t_s"], DRAWN_MS / 1e3).astype("int64")
     values = rows[name].astype("float64")
     if panel.in_wider_bins == "sum":
         line = values.groupby(at).sum(min_count=1)
     elif panel.total:
         line = values.groupby(rows["t_s"]).sum(min_count=1)
-        line = line.groupby(_drawn_bin(line.index)).mean()
+        line = line.groupby(bin_of(line.index, DRAWN_MS / 1e3).astype("int64")).mean()
     elif panel.weight in rows:
         weights = rows[panel.weight].astype("float64").where(values.notna())
         weighed = (values * weights).groupby(at).sum(min_count=1)
@@ -89,11 +88,6 @@ def _over_time(run: Compared, known: Column, panel: Panel) -> Float:
     else:
         line = values.groupby(at).mean()
     return np.asarray(line.reindex(range(int(at.max()) + 1)), dtype=np.float64)
-
-
-def _drawn_bin(t_s: Any) -> Any:
-    """Return the bins of DRAWN_MS; times that begin a bin belong to it, whatever their rounding."""
-    return np.floor(t_s * 1e3 / DRAWN_MS + 1e-6).astype("int64")
 
 
 def _counted(label: str, group: Sequence[Compared]) -> str:

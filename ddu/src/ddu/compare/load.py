@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -90,15 +91,13 @@ def names_of(runs: Sequence[Compared]) -> list[str]:
     """Return a name for each run: that of its directory, with as many folders before it as no other
     run has, since parallel runs of a campaign can have the same."""
     paths = [run.path.resolve().parts for run in runs]
+    endings = Counter(one for path in set(paths) for one in _endings(path))
+    return ["/".join(next(one for one in _endings(path) if endings[one] == 1)) for path in paths]
 
-    def name(path: tuple[str, ...]) -> str:
-        for count in range(1, len(path)):
-            alike = [other for other in paths if other[-count:] == path[-count:]]
-            if len(alike) == alike.count(path):
-                return "/".join(path[-count:])
-        return "/".join(path)
 
-    return [name(path) for path in paths]
+def _endings(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the last part of a path, the last two, and so on to all of it."""
+    return (path[at:] for at in reversed(range(len(path))))
 
 
 def _told_apart(runs: list[Compared]) -> list[Compared]:

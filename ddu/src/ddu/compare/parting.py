@@ -13,9 +13,10 @@ import pandas as pd
 
 from ddu.campaign.metrics import shown
 from ddu.compare.experiments import differing
-from ddu.compare.load import Compared
+from ddu.compare.load import Compared, names_of
 from ddu.report.figure import Figure, Mark, Plot, Series, under_each_other
 from ddu.report.palette import INK, sequence
+from ddu.report.wider_bins import bin_of
 from ddu.schema.arrays import Float
 
 COLUMNS = ("tcp_throughput_bps", "tcp_rtt_ms")
@@ -130,9 +131,10 @@ def figure(parting: Parting) -> Figure:
 
 def described(parting: Parting) -> dict[str, Any]:
     """Return what the page says of the pair, in words and numbers."""
+    base, changed = names_of((parting.base, parting.changed))
     return {
-        "base": parting.base.path.resolve().name,
-        "changed": parting.changed.path.resolve().name,
+        "base": base,
+        "changed": changed,
         "t_s": parting.t_s,
         "text": parting.text,
         "later": parting.later,
@@ -165,7 +167,7 @@ def _batched(run: Compared, name: str, scale: float) -> pd.DataFrame:
     per_bin = run.aligned.groupby("t_s")[name]
     values = per_bin.sum(min_count=1) if name.endswith("_bps") else per_bin.mean()
     frame = values.astype("float64").rename("value").reset_index()
-    frame["t_s"] = np.floor(frame["t_s"] / _BATCH_S + 1e-6) * _BATCH_S
+    frame["t_s"] = bin_of(frame["t_s"], _BATCH_S) * _BATCH_S
     batches = frame.groupby("t_s")["value"].mean().reset_index()
     return batches.assign(value=batches["value"] * scale)
 

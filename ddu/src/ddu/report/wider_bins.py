@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,12 @@ MOST_SWITCHED = 20_000
 """Points of a panel's lines together in the narrower bins that a reader may switch to."""
 _FEWEST_BINS = 25
 """A run so short that it has fewer wide bins is drawn in its own."""
+
+
+def bin_of(t_s: Any, width_s: float) -> Any:
+    """Return the number of the bin of each time, from 0 on. A time that begins a bin belongs to it,
+    whatever its rounding: 0.6 // 0.2 is 2."""
+    return np.floor(t_s / width_s + 1e-6)
 
 
 def factors(bin_ms: float, bins_count: int, flows_count: int) -> tuple[int, int]:

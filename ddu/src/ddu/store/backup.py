@@ -17,7 +17,7 @@ from ddu.store import docker, private
 from ddu.store.connect import Connection, connected
 from ddu.store.directory import DATABASE, OWNER, StoreDirectory
 from ddu.store.roles import provide_reader
-from ddu.store.schema import migrate, migrating, version_of
+from ddu.store.schema import keep_others_from_migrating, migrate, version_of
 
 _BEFORE = "testbed_before"
 """The schema of what was in the store, while a backup is restored."""
@@ -45,8 +45,8 @@ def restore(place: StoreDirectory, file: Path, replace: bool) -> None:
     with (
         connected(place.url(), autocommit=True) as connection,
         _opened(file) as stream,
-        migrating(connection),
     ):
+        keep_others_from_migrating(connection)
         put_back(connection)
         _refuse_runs(connection, file, replace)
         with _set_aside(connection):

@@ -47,7 +47,7 @@ def contents_of(path: Path) -> Contents:
 
     A run that failed has a row that says why, and nothing else. Raises RefusedError.
     """
-    path = _from_root(path)
+    path = from_root(path)
     manifest = read_manifest(path)
     if manifest.status == "running":
         raise StoreRefused(
@@ -82,11 +82,11 @@ def contents_of(path: Path) -> Contents:
 
 def stored_name(text: str) -> str:
     """Return the name in the store of the run in directory `text`, if it is one; else `text`."""
-    path = _from_root(Path(text))
+    path = from_root(Path(text))
     return run_name(read_manifest(path), path) if (path / "run.json").is_file() else text
 
 
-def _from_root(path: Path) -> Path:
+def from_root(path: Path) -> Path:
     """Return the path without `.` and `..`, by which campaign and cell are known; links stay."""
     return Path(os.path.abspath(path))  # noqa: PTH100 (resolve() would follow links)
 

@@ -17,7 +17,7 @@ from ddu.console.problems import RefusedError
 from ddu.errors import StoreAway, StoreError, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.connect import Connection, connected
-from ddu.store.contents import experiment_of, manifest_row
+from ddu.store.contents import experiment_of, from_root, manifest_row
 from ddu.store.copying import copy_table
 from ddu.store.live_rows import Growth, radio_rows, socket_rows, trace_rows, trust_rows
 from ddu.store.publish import Published, insert_run, lock_name, publish
@@ -121,7 +121,7 @@ def _follow(url: str, path: Path, report: Report, replace: bool, stop: threading
 def _begin(connection: Connection, path: Path, replace: bool = False) -> int:
     """Insert the run without live rows; every file is read from its beginning."""
     manifest = read_manifest(path)
-    row = manifest_row(manifest, path.absolute())
+    row = manifest_row(manifest, from_root(path))
     lock_name(connection, row["name"])
     known = connection.execute(
         "SELECT run_id, state FROM testbed.run WHERE name = %s", [row["name"]]

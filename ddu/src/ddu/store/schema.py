@@ -4,8 +4,6 @@ metrics declare."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -73,14 +71,9 @@ def migrate(connection: Connection) -> list[str]:
     return applied
 
 
-@contextmanager
-def migrating(connection: Connection) -> Iterator[None]:
-    """Keep others from making or changing the schema until the block ends."""
+def keep_others_from_migrating(connection: Connection) -> None:
+    """Let nobody else make or change the schema until the connection ends."""
     connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
-    try:
-        yield
-    finally:
-        connection.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
 
 
 def require_known(version: int) -> None:

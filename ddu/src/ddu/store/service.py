@@ -13,7 +13,7 @@ from ddu.store.backup import put_back
 from ddu.store.connect import connected
 from ddu.store.directory import Address, StoreDirectory
 from ddu.store.roles import provide_owner, provide_reader
-from ddu.store.schema import migrate, migrating, migrations, version_of
+from ddu.store.schema import keep_others_from_migrating, migrate, migrations, version_of
 
 _ANSWERS_WITHIN_S = 120
 """A container that is started for the first time makes its cluster before it answers."""
@@ -35,7 +35,8 @@ def up(place: StoreDirectory, address: Address, grafana_port: int = 3000) -> Up:
         private.start(place, address)
     place.remember(address)  # What runs can be stopped, whatever comes next.
     _await_answer(place)
-    with connected(place.url()) as connection, migrating(connection):
+    with connected(place.url()) as connection:
+        keep_others_from_migrating(connection)
         put_back(connection)
         applied = migrate(connection)
     provide_reader(place)

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::common::{MS, capacity_scenario, config, flat, link, packet};
+use crate::common::{MS, capacity_scenario, config, flat, link};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Delays, Ecn, Link, Nanos, Packet, Part, Port, ResolvedConfig, UeId};
 use proptest::prelude::*;
@@ -29,17 +29,30 @@ type Left = (u64, Nanos, Option<Box<Delays>>);
 
 /// Runs a link with these arrivals from 50 ms on, until 300 ms after the last.
 pub(super) fn play(link: &mut Link<u64>, arrivals: &Arrivals) {
+    let last = send(link, arrivals, |_| Ecn::NotEct);
+    link.advance(last + 300 * MS);
+}
+
+/// Sends packets with these arrivals from 50 ms on, with the ECN field of each number; returns when the last is sent.
+fn send(link: &mut Link<u64>, arrivals: &Arrivals, ecn: fn(u64) -> Ecn) -> Nanos {
     let entered = times(arrivals);
-    for (number, &(_, bytes, down, ue)) in arrivals.iter().enumerate() {
+    for ((&(_, bytes, down, ue), &now), number) in arrivals.iter().zip(&entered).zip(0..) {
         let ue = UeId(ue % link.ues());
         let from = if down {
             Port::Core { ue }
         } else {
             Port::Ue(ue)
         };
-        link.enqueue(from, packet(bytes, number as u64), entered[number]);
+        link.enqueue(from, Packet::new(bytes, ecn(number), number), now);
     }
-    link.advance(entered.last().expect("packets arrive") + 300 * MS);
+    *entered.last().expect("packets arrive")
+}
+
+/// Returns what a link has delivered.
+fn left(link: &mut Link<u64>) -> Vec<Left> {
+    let left = std::iter::from_fn(|| link.dequeue());
+    left.map(|one| (one.packet.payload, one.due, one.packet.delays))
+        .collect()
 }
 
 /// Returns what a link with these arrivals delivered.
@@ -54,15 +67,7 @@ fn run(
         link.explain();
     }
     play(&mut link, arrivals);
-    let mut left = Vec::new();
-    while let Some(delivery) = link.dequeue() {
-        left.push((
-            delivery.packet.payload,
-            delivery.due,
-            delivery.packet.delays,
-        ));
-    }
-    left
+    left(&mut link)
 }
 
 /// Returns when each packet arrives.
@@ -244,26 +249,12 @@ fn with_changing_queues(mut config: ResolvedConfig) -> ResolvedConfig {
 fn run_with_changes(link: &mut Link<u64>, arrivals: &Arrivals) -> Vec<Left> {
     link.explain();
     link.count_changes_from(0);
-    let entered = times(arrivals);
-    for (number, &(_, bytes, down, ue)) in arrivals.iter().enumerate() {
-        let ue = UeId(ue % link.ues());
-        let from = if down {
-            Port::Core { ue }
-        } else {
-            Port::Ue(ue)
-        };
-        let ecn = if number % 2 == 0 {
-            Ecn::NotEct
-        } else {
-            Ecn::Ect1
-        };
-        let packet = Packet::new(bytes, ecn, number as u64);
-        link.enqueue(from, packet, entered[number]);
-    }
-    link.advance(entered.last().expect("packets arrive") + 3000 * MS);
-    let left = std::iter::from_fn(|| link.dequeue());
-    left.map(|one| (one.packet.payload, one.due, one.packet.delays))
-        .collect()
+    let last = send(link, arrivals, |number| match number % 2 {
+        0 => Ecn::NotEct,
+        _ => Ecn::Ect1,
+    });
+    link.advance(last + 3000 * MS);
+    left(link)
 }
 
 fn check_with_changes(config: ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {

@@ -147,28 +147,27 @@ class Dask:
                 listener.stage(cell, str(future.status), 0.0)
                 continue
             del running[future]
-            if others := self._others(cell, future):
+            # Once: without shared storage it has the run's archive.
+            done = future.result() if future.status == "finished" else None
+            if done and (others := self._others(cell, future, done)):
                 running[self._submit(cell, others)] = cell
-            else:
-                yield self._outcome(cell, future)
+                continue
+            self._refused_by.pop(cell, None)
+            yield self._outcome(cell, done) if done else _lost(cell, future)
 
-    def _others(self, cell: Cell, future: Future[remote.Done]) -> set[str]:
-        """Return the workers that have not refused a cell which the future's has: what one machine
+    def _others(self, cell: Cell, future: Future[remote.Done], done: remote.Done) -> set[str]:
+        """Return the workers that have not refused a cell which this one has: what one machine
         cannot do another may."""
-        if future.status != "finished" or not future.result().ended.refusal:
+        if not done.ended.refusal:
             return set()
         for refused_by in self._client.who_has([future]).values():
             self._refused_by[cell].update(refused_by)
         return self._testbeds().keys() - self._refused_by[cell]
 
-    def _outcome(self, cell: Cell, future: Future[remote.Done]) -> Outcome:
-        if future.status != "finished":
-            return Outcome(cell, f"dask: {future.exception()}")
-        done = future.result()
+    def _outcome(self, cell: Cell, done: remote.Done) -> Outcome:
         if done.archive is not None:
             _unpack(done.archive, self._folder.cell(cell))
         ended = done.ended
-        self._refused_by.pop(cell, None)
         refused = str(ended.refusal) if ended.refusal else None
         return Outcome(cell, ended.error or refused or ended.defect, ended.warning)
 
@@ -194,6 +193,10 @@ class Dask:
             return {}
         # A worker that is about to end does not answer.
         return dict(self._client.run(remote.describe, workers=workers, on_error="ignore"))
+
+
+def _lost(cell: Cell, future: Future[remote.Done]) -> Outcome:
+    return Outcome(cell, f"dask: {future.exception()}")
 
 
 def _key(cell: Cell) -> str:

@@ -16,7 +16,6 @@ from ccu.runs import run as runs
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
 from ddu.campaign.definition import Keep
-from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import RefusedError
 
 
@@ -60,9 +59,7 @@ def perform(job: Job, report: runs.Listener, analyst: Analyst) -> Ended:
         return Ended(error=str(failed))
     if job.keep != "raw":
         report("analysing", 1.0)
-    warning = reduce(run, job.keep, analyst)
-    give_to_sudo_user(run)  # with what the analysis wrote
-    return Ended(warning=warning)
+    return Ended(warning=reduce(run, job.keep, analyst))
 
 
 class JobProcess(Child):
