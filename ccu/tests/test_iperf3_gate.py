@@ -18,6 +18,7 @@ import pytest
 from ccu.host import listening
 from ccu.testbeds.phone.sender import Sender
 from testsupport.ports import free_port
+from testsupport.waiting import until
 
 TOKEN = "0123456789abcdef"
 PHONE, STRANGER = "127.0.0.1", "127.0.0.2"
@@ -65,9 +66,7 @@ def iperf3(port: int) -> Iterator[None]:
         pytest.skip("needs iperf3: setup/system-packages run")
     command = [program, "-s", "-1", "-B", "127.0.0.1", "-p", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    until = time.monotonic() + 300
-    while not listening.addresses(port) and time.monotonic() < until:
-        time.sleep(0.02)
+    until(lambda: listening.addresses(port))
     try:
         yield
     finally:
@@ -151,9 +150,7 @@ def test_other_clients_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         served.show_token()
         assert closed(served.connect(STRANGER, sent=cookie + b"\n"))
         control = served.connect(sent=cookie)
-        until = time.monotonic() + 300
-        while heard != [cookie] and time.monotonic() < until:
-            time.sleep(0.02)
+        until(lambda: heard == [cookie])
         assert closed(served.connect(sent=other))  # not of the same test
         assert closed(served.connect(sent=cookie + b"\n"))  # a third connection
         control.close()

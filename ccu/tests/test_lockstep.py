@@ -44,6 +44,7 @@ from ccu.testbeds.oai.telnet import Softmodem
 from ddu.console.problems import RefusedError
 from ddu.installation import data
 from testsupport.oai.stand_in.modem_telnet import ModemTelnet
+from testsupport.waiting import until
 
 START_NS = 10**18
 SLOT_NS = 500_000
@@ -116,13 +117,6 @@ def rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
-def eventually(holds: Any) -> None:
-    deadline = time.monotonic() + 300
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_settings_are_made_at_the_slots_at_which_they_change(
     tmp_path: Path, modems: dict[str, Any]
 ) -> None:
@@ -131,9 +125,9 @@ def test_settings_are_made_at_the_slots_at_which_they_change(
     held = HeldChannel(made, [one, one, other, one, one], tmp_path)  # type: ignore[arg-type]
     held.start()
     # It repeats after five steps of 100 ms, which are 200 slots each.
-    eventually(lambda: made.met == [0, 400, 600, 1400])
+    until(lambda: made.met == [0, 400, 600, 1400])
     models = [modem.models[0] for modem in modems.values()]
-    eventually(lambda: all(model["noise_power_dB"] == 3.0 for model in models))
+    until(lambda: all(model["noise_power_dB"] == 3.0 for model in models))
     assert held.finish() == []
     for model in models:
         assert (model["noise_power_dB"], model["ploss"]) == (-2.0, 20.0)
@@ -151,7 +145,7 @@ def test_a_radio_that_ends_is_reported(tmp_path: Path, modems: dict[str, Any]) -
     settings = [Setting(10.0, 1.0), Setting(10.0, 2.0)]
     held = HeldChannel(made, settings, tmp_path)  # type: ignore[arg-type]
     held.start()
-    eventually(lambda: held.failure)
+    until(lambda: held.failure)
     with pytest.raises(RunFailed, match="nr-link radio has ended"):
         held.check()
     held.finish()

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -68,11 +67,7 @@ class Naps:
         """Start a campaign of long naps, and wait until two are asleep."""
         file = self.write(duration="30s")
         process = self.start("campaign", "run", file, "--output", self.folder, "--jobs", 2, *words)
-        deadline = time.monotonic() + 300
-        while len(asleep(process.pid)) < 2:
-            assert process.poll() is None, process.printed
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: len(asleep(process.pid)) >= 2, process)
         return process
 
     def contents(self) -> list[dict[str, Any]]:
@@ -213,10 +208,7 @@ def test_a_killed_process_of_a_run_costs_that_run_only(naps: Naps) -> None:
     victim = asleep(process.pid)[0].parent()
     assert victim is not None
     victim.kill()
-    deadline = time.monotonic() + 300
-    while naps.states()["failed"] == 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: naps.states()["failed"] > 0)
     assert naps.states()["running"] >= 1
     os.killpg(process.pid, signal.SIGINT)
     assert "its process ended with code -9" in process.result().stdout

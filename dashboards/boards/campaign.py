@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 from grafana_foundation_sdk.models.dashboard import DataTransformerConfig
+from scipy.special import stdtrit
 
 from boards import sql
 from boards.board import board, chosen, files
@@ -14,11 +15,7 @@ from boards.style import BAD, OK, TEXT, WARN
 
 OF = "campaign IN (${campaign:sqlstring})"
 
-STUDENT = (
-    "(ARRAY[12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, "
-    "2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, "
-    "2.056, 2.052, 2.048, 2.045, 2.042])"
-)
+STUDENT = f"(ARRAY[{', '.join(f'{stdtrit(n, 0.975):.3f}' for n in range(1, 31))}])"
 """Student's t, two-sided 95 %, for 1 to 30 degrees of freedom."""
 
 RESULT = "status = 'finished' AND verdict <> 'invalid'"
@@ -35,7 +32,7 @@ WITH cell AS (
            count(*) FILTER (WHERE {RESULT}) AS n,
            count(*) AS runs,
            count(*) FILTER (WHERE verdict = 'degraded') AS degraded,
-           count(*) FILTER (WHERE verdict = 'invalid' OR status = 'failed') AS failed,
+           count(*) FILTER (WHERE verdict = 'invalid' OR status IN ('failed', 'interrupted')) AS failed,
            avg(throughput_bps) FILTER (WHERE {RESULT}) AS rate,
            stddev_samp(throughput_bps) FILTER (WHERE {RESULT}) AS rate_sd,
            avg(rtt_p50_ms) FILTER (WHERE {RESULT}) AS rtt,
@@ -75,7 +72,7 @@ def _count(title: str, condition: str, about: str, colour: str, width: int = 3) 
 def _progress() -> list[object]:
     """Show the cells with a result relative to the planned ones, if the campaign's directory was published."""
     done = f"""
-SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
+SELECT (SELECT count(DISTINCT campaign || '/' || split_part(name, '/', 2)) FROM testbed.run
         WHERE {OF} AND {RESULT} AND name LIKE campaign || '/%')
        / nullif((SELECT sum(planned_count)::float8 FROM testbed.campaign WHERE name IN (${{campaign:sqlstring}})), 0)
        AS done""".strip()

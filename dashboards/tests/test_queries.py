@@ -160,8 +160,21 @@ def test_how_far_a_campaign_is(filled: StoreDirectory) -> None:
         for verdict, share in (("valid", 0.25), ("degraded", 0.25), ("invalid", 0)):
             owner.execute("UPDATE testbed.run SET verdict = %s WHERE campaign = 'b'", [verdict])
             assert owner.execute(sql).fetchall() == [(share,)]
+        owner.execute("UPDATE testbed.run SET verdict = 'valid' WHERE campaign = 'b'")
+        owner.execute(
+            "INSERT INTO testbed.campaign (name, directory, planned_count, definition) VALUES ('c', '/c', 4, '{}')"
+        )
+        owner.execute(
+            "UPDATE testbed.run SET campaign = 'c', name = 'c/' || split_part(b.name, '/', 2), "
+            "verdict = 'valid' FROM (SELECT name FROM testbed.run WHERE campaign = 'b' LIMIT 1) b "
+            "WHERE run_id = (SELECT run_id FROM testbed.run "
+            "WHERE campaign IS DISTINCT FROM 'b' AND status = 'finished' LIMIT 1)"
+        )
+        both = interpolated(done.sql, {"campaign": ["b", "c"]}, Range()).encode()
+        assert owner.execute(both).fetchall() == [(0.25,)]
         sql = interpolated(done.sql, {"campaign": ["a"]}, Range()).encode()
         assert owner.execute(sql).fetchall() == [(None,)]
+        owner.rollback()
 
 
 def test_a_store_without_runs_gives_empty_panels(filled: StoreDirectory) -> None:

@@ -18,6 +18,15 @@ def shared_store() -> Iterator[StoreDirectory]:
 
 
 @pytest.fixture
+def own_store() -> Iterator[StoreDirectory]:
+    """One that a test may stop and break."""
+    from testsupport.store_server import fresh_store
+
+    with fresh_store() as place:
+        yield place
+
+
+@pytest.fixture
 def empty_store(shared_store: StoreDirectory) -> StoreDirectory:
     """The shared store without runs."""
     from ddu.store.connect import connected

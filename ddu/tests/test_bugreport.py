@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ddu.align.mac_samples import mac_samples
 from ddu.analyze import analysis_of
 from ddu.console.problems import RefusedError
 from ddu.describe import describe
@@ -201,3 +202,15 @@ def test_bad_zips_are_one_clear_error(
     (folder / "server_cubic.pcap").write_bytes(b"")
     with pytest.raises(RefusedError, match=message):
         import_folder(folder, tmp_path / "runs")
+
+
+def test_of_two_changes_at_one_instant_the_later_holds(tmp_path: Path) -> None:
+    line = "11-21 11:35:17.000 radio  1234  1240 D RILJ    : [UNSL]< UNSOL_SIGNAL_STRENGTH "
+    twice = f"{line}{signal(-99)} [PHONE1]\n{line}{signal(-95)} [PHONE1]\n"
+    (tmp_path / "text.txt").write_text(REPORT.replace(f"{line}{signal(-95)} [PHONE1]\n", twice))
+    log = read_phone_log(tmp_path / "text.txt")
+    assert log.table["utc_ns"].is_monotonic_increasing
+    assert not any("set back" in note for note in log.notes)
+    samples = mac_samples(log)
+    at = samples[samples["utc_ns"] <= T0 + 3 * 10**9].iloc[-1]
+    assert at["mac_nr_rsrp_dbm"] == -95

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from ddu.api import analyze
 from ddu.campaign.metrics import value
 from ddu.cli.main import app
-from ddu.compare.figures import plane
+from ddu.compare.figures import over_time, plane
 from ddu.compare.load import (
     Compared,
     load_runs,
@@ -28,6 +28,7 @@ from ddu.compare.load import (
     uncaptured,
     unfinished,
 )
+from ddu.compare.page import write_comparison
 from ddu.compare.parting import partings, table
 from ddu.compare.tables import (
     groups_table,
@@ -92,6 +93,39 @@ def test_the_terminal_shows_each_metric_of_each_group() -> None:
     assert means_text([made("cubic", 1e6, 1, "invalid")], ["throughput_bps"]) == (
         "no run has a result"
     )
+
+
+def test_what_no_run_has_is_named() -> None:
+    said = "no run with a result has a number for jain_throughput"
+    assert means_text(REPEATS, ["jain_throughput"]) == said
+
+
+def test_a_page_without_intervals_has_numbers_that_json_has(tmp_path: Path) -> None:
+    """A script cannot read NaN: no figure was shown at all."""
+    runs = [made("cubic", 1e7, 1), made("reminis", 1.2e7, 2)]
+    for run in runs:
+        run.aligned["tcp_throughput_bps"] = 1e7
+    page = write_comparison(tmp_path, runs, ["throughput_bps"], "cc").read_text()
+    (figures,) = re.findall(r'id="figures">(.*?)</script>', page, re.DOTALL)
+    json.loads(figures, parse_constant=pytest.fail)
+
+
+def test_runs_with_wider_bins_are_lines_over_time() -> None:
+    runs = [made("cubic", 1e7, 1), made("reminis", 1.2e7, 2)]
+    for run in runs:
+        run.aligned["t_s"] *= 25
+        run.summary["bin_ms"] = 500.0
+    for series in over_time(runs).plots[0].series:
+        assert np.isfinite(series.y).sum() == len(series.y) == 500
+
+
+def test_runs_in_both_directions_have_the_radio_of_the_first_flow() -> None:
+    runs = [made("cubic", 1e7, 1), made("reminis", 1.2e7, 2)]
+    for run in runs:
+        run.aligned["mac_dl_mcs"] = run.aligned["mac_ul_mcs"] = 5.0
+        flows = [{"id": "f0", "direction": "dl"}, {"id": "f1", "direction": "ul"}]
+        run.summary.update({"direction": "bidir", "flows": flows})
+    assert "MCS" in [plot.title for plot in over_time(runs).plots]
 
 
 def test_pairs_have_welchs_interval_and_effect_sizes() -> None:
@@ -236,6 +270,17 @@ def test_the_mean_after_a_change_ends_with_the_traffic() -> None:
     base.aligned["tcp_sending_rate_bps"] = np.where(base.aligned["t_s"] < 9.5, 10e6, 0.0)
     base.aligned.loc[base.aligned["t_s"] >= 9.5, "tcp_throughput_bps"] = 2e6
     assert table(parted)[0]["difference"] == 0.0
+
+
+def test_repeats_with_the_same_change_do_not_part() -> None:
+    """Its time counts from the first packet, which is another in each run."""
+    first, second = made("cubic", 10e6, 1), made("cubic", 10e6, 2)
+    first.summary["changes"] = [{"t_s": 0.995, "at_s": 1.0, "change": "cc=bbr"}]
+    second.summary["changes"] = [{"t_s": 0.991, "at_s": 1.0, "change": "cc=bbr"}]
+    assert partings([first, second]) == {}
+    second.summary["changes"] += [{"t_s": 7.99, "at_s": 8.0, "change": "rtt=40ms"}]
+    (parted,) = partings([first, second]).values()
+    assert (parted.t_s, parted.text) == (7.99, "rtt=40ms")
 
 
 def test_the_traffic_times_are_told_as_they_are() -> None:

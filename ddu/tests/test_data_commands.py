@@ -197,6 +197,8 @@ def test_describe_knows_what_a_scenario_is_exported_to(tmp_path: Path) -> None:
     assert description["truncated_at"] == len(file.read_text().rpartition("\n")[0]) + 1
     file.write_text("t_s,colour\n0,red\n")
     assert tell(file)["kind"] == "unknown format"
+    file.write_text("tstamp,rnti,dl_bler\n1795282920000000,17921,0.01\n1795282920100000,17921\n")
+    assert "2 fields" in tell(file)["problem"]
 
 
 def test_describe_does_not_read_what_has_no_end() -> None:

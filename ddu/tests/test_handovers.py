@@ -19,7 +19,8 @@ from ddu.console.problems import RefusedError
 from ddu.metrics.mobility import mobility
 from ddu.readers.nr_link_events import read_radio_events
 from ddu.report import plotly, svg
-from ddu.report.figures import timeline
+from ddu.report.figure import Mark
+from ddu.report.figures import figures, timeline
 from ddu.tables.handovers import handovers_table
 
 MS = 1_000_000
@@ -59,6 +60,8 @@ def lines(events: list[dict[str, Any]]) -> str:
 
 def test_a_cut_last_line_is_left_out_and_a_run_without_events_has_none(tmp_path: Path) -> None:
     assert read_radio_events(tmp_path) is None
+    assert read(tmp_path, "") is None
+    assert read(tmp_path, '{"utc_ns":5400') is None
     table = read(tmp_path, lines(EVENTS) + '{"utc_ns":5400')
     assert table is not None
     assert list(table["kind"]) == [one["kind"] for one in EVENTS]
@@ -128,3 +131,23 @@ def test_the_serving_cell_is_drawn_as_steps_and_never_between_two_cells() -> Non
     points = [point.split() for point in path[1:].split("L")]
     corners = pairwise(points)
     assert all(one[0] == other[0] or one[1] == other[1] for one, other in corners)
+
+
+def test_bands_and_marks_are_of_the_first_flows_ue_and_within_its_time() -> None:
+    t_s = np.arange(200) * 0.02
+
+    def of_flow(flow: str, handover_s: float) -> pd.DataFrame:
+        return pd.DataFrame({
+            "utc_ns": (t_s * 1e9).astype(np.int64), "t_s": t_s, "flow": flow, "cc": "cubic",
+            "tcp_throughput_bps": 1e7, "tcp_rtt_ms": 20.0,
+            "mac_cell": np.where(t_s < handover_s, 0.0, 1.0),
+        })  # fmt: skip
+
+    aligned = pd.concat([of_flow("f0", 3.0), of_flow("f1", 1.0)], ignore_index=True)
+    events = pd.DataFrame({
+        "t_s": [0.95, 2.95, 9.0], "ue": [0, 1, 1], "kind": "handover_start",
+    })  # fmt: skip
+    tables = {"aligned": aligned, "radio_events": events}
+    figure = figures(tables, "dl", [Mark(-0.5, "cc=bbr")], {"f0": 1, "f1": 0})["timeline"]
+    assert [mark.x for mark in figure.plots[0].marks] == [2.95]
+    assert figure.plots[0].bands[0].end == pytest.approx(3.0)

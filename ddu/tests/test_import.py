@@ -120,6 +120,13 @@ def test_each_repeat_is_a_run(tmp_path: Path) -> None:
     assert "leap by 40 s" in " ".join(description["faults"]["csv_datav1"])
 
 
+def test_what_names_no_repeat_among_several_is_left_out_and_told(tmp_path: Path) -> None:
+    folder = hercules(tmp_path, versions=(1, 2))
+    (folder / "gnb.log").write_text(SAMPLES[0].text)
+    for made in import_folder(folder, tmp_path / "runs"):
+        assert "gnb.log: left out: its name states no repeat." in made.faults
+
+
 def test_one_side_is_imported_and_the_lack_told(tmp_path: Path) -> None:
     folder = hercules(tmp_path)
     (folder / "ue_reno_DL_v1.pcap.tar.gz").unlink()
@@ -209,9 +216,26 @@ def test_what_is_only_copied_or_left_out_is_reported(tmp_path: Path) -> None:
     folder = plain(tmp_path)
     (folder / "notes.txt").write_text("a sunny day\n")
     (folder / "server2.pcap").write_bytes((folder / "server.pcap").read_bytes())
+    (folder / "client.pcap.sha256").write_text("0  client.pcap\n")
     (made,) = import_folder(folder, tmp_path / "runs")
     assert "notes.txt: only copied: its format is unknown." in made.faults
     assert "server2.pcap: left out: captures of both hosts are there already." in made.faults
+    assert "client.pcap.sha256: only copied: its format is unknown." in made.faults
+
+
+def test_socket_samples_with_times_of_whole_seconds_hold_until_the_next(tmp_path: Path) -> None:
+    folder = plain(tmp_path)
+    (made,) = import_folder(folder, tmp_path / "without")
+    flow = json.loads((made.path / "run.json").read_text())["flows"][0]
+    ends = [f"{flow[end]['address']}:{flow[end]['port']}" for end in ("sender", "receiver")]
+    head = "State Recv-Q Send-Q Local Address:Port Peer Address:Port"
+    sample = f"{head}\nESTAB 0 0 {' '.join(ends)}\n\t cubic rto:200 rtt:20/1 mss:1448 cwnd:10\n"
+    times = [T0 // 10**9 + tenth // 10 for tenth in range(-10, 60)]
+    (folder / "ss.txt").write_text("".join(f"{at}\n{sample}" for at in times))
+    (made,) = import_folder(folder, tmp_path / "runs")
+    (sockets,) = json.loads((made.path / "run.json").read_text())["sockets"]
+    assert sockets["interval_ms"] == 1000
+    assert analysis_of(made.path).tables["aligned"]["tcp_cwnd_bytes"].notna().all()
 
 
 def test_a_second_import_does_not_overwrite(tmp_path: Path) -> None:

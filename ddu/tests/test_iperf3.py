@@ -11,7 +11,7 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.errors import UnreadableInput
-from ddu.readers.iperf3 import read_iperf3
+from ddu.readers.iperf3 import read_iperf3, received_bytes
 from ddu.tables.columns import column
 from testsupport.synthetic_run import T0, steady
 
@@ -91,3 +91,26 @@ def test_what_both_ends_said_is_a_table_of_the_run(tmp_path: Path) -> None:
     alignment = analysis.summary["alignment"]["iperf3"]
     assert alignment["uncertainty_ns"] == 1_000_000_000
     assert "iperf3-f1-client.json" in alignment["notes"][-1]
+
+
+def test_what_is_omitted_comes_first_and_then_the_times_begin_again(tmp_path: Path) -> None:
+    omitted = [interval(0.0), interval(1.0)]
+    for one in omitted:
+        one["streams"][0]["omitted"] = True
+    intervals = [*omitted, interval(0.0), interval(1.0)]
+    table = read(tmp_path, json.dumps({"start": START, "intervals": intervals, "end": {}})).table
+    assert [at / 1e9 - 1_795_282_920 for at in table["utc_ns"]] == [0, 1, 2, 3]
+    assert table["iperf3_omitted"].tolist() == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("by_line", [False, True])
+def test_what_the_receiver_counted(tmp_path: Path, by_line: bool) -> None:
+    end = {"sum_received": {"bytes": 4000}}
+    text = json.dumps({"start": START, "intervals": [], "end": end})
+    if by_line:
+        events = [{"event": "start", "data": START}, {"event": "end", "data": end}]
+        text = "".join(json.dumps(one) + "\n" for one in events)
+    (tmp_path / "iperf3-f0-server.json").write_text(text)
+    assert received_bytes(tmp_path, "f0") == 4000
+    (tmp_path / "iperf3-f0-server.json").write_text(text[:-20])
+    assert received_bytes(tmp_path, "f0") is None

@@ -140,3 +140,14 @@ def test_anything_else_is_refused(tmp_path: Path, content: bytes, rule: str) -> 
     file.write_bytes(content)
     with pytest.raises(UnreadableInput, match=rule):
         read_mac_nr(file)
+
+
+def test_a_block_in_fragments_or_cut_by_the_capture_has_its_whole_size(tmp_path: Path) -> None:
+    whole = datagram(framed(DOWNLINK, C, 0x1234, 13, 1, PADDING + bytes(8999)))
+    first = whole[:20].replace(b"\x00\x00\x08\x11", b"\x20\x00\x08\x11") + whole[20:1500]
+    content = capture([first])
+    cut = capture([whole])[:40] + whole[:200]
+    for number, packet in enumerate((content, cut[:32] + struct.pack("<I", 200) + cut[36:])):
+        file = tmp_path / f"{number}.pcap"
+        file.write_bytes(packet)
+        assert list(read_mac_nr(file).table["pdu_bytes"]) == [9000]

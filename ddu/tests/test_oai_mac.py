@@ -259,3 +259,9 @@ def test_a_single_report_pasted_from_an_issue_is_recognised(tmp_path: Path) -> N
     assert row["radio_ns"] == 1_280_000_000
     assert (row["mac_dl_rounds_1_count"], row["mac_ul_rounds_2_count"]) == (681, 1)
     assert row["mac_dl_mcs"] == 9
+
+
+def test_lines_of_one_ue_that_grep_left_are_reports(tmp_path: Path) -> None:
+    line = "UE 928c: dlsch_rounds {}/1/0/0, dlsch_errors 0, pucch0_DTX 3, BLER 0.01000 MCS 9\n"
+    table = read(tmp_path, "".join(line.format(100 * number) for number in range(1, 6))).table
+    assert table["mac_dl_rounds_1_count"].tolist() == [100, 200, 300, 400, 500]

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from ddu.align.counters import increments
 from ddu.errors import UnreadableInput
 from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
 from ddu.readers.oai.ue import read_ue_log
@@ -128,3 +130,8 @@ def test_rrc(tmp_path: Path) -> None:
 def test_another_log_is_refused_by_name(tmp_path: Path, read) -> None:
     with pytest.raises(UnreadableInput, match=r"some\.log"):
         read(write(tmp_path, "hello\n"))
+
+
+def test_a_counter_of_32_bits_goes_on_below_zero() -> None:
+    counted = np.array([2_147_483_000.0, -2_147_483_296.0, -2_147_482_296.0])
+    assert increments(counted).tolist() == [2_147_483_000, 1000, 1000]

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from scapy.packet import Packet, Raw
 from ddu.readers.packets.capture import read_packets
 from ddu.readers.packets.tables import Capture
 from testsupport.captures import LINKS, MAC, write
+from testsupport.waiting import until
 
 U8, U16, U32 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32))
 TCP_OPTIONS = st.lists(
@@ -194,9 +194,7 @@ def live_capture(tmp_path: Path) -> Path:
                     client.sendall(bytes(100_000))
                     assert connection.recv(100_000, socket.MSG_WAITALL)
                 connection.close()
-            deadline = time.monotonic() + 300
-            while path.stat().st_size < 10_000 and time.monotonic() < deadline:
-                time.sleep(0.05)
+            until(lambda: path.stat().st_size >= 10_000)
         finally:
             tcpdump.send_signal(signal.SIGINT)
             tcpdump.communicate()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ddu.align.mac_samples import mac_samples
 from ddu.errors import UnreadableInput
 from ddu.readers.ran_csv import read_ran_csv
 
@@ -66,3 +67,13 @@ def test_a_cut_last_line_is_not_read(tmp_path: Path) -> None:
 def test_what_is_none_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(UnreadableInput, match=problem):
         read_ran_csv(write(tmp_path, text))
+
+
+def test_small_numbers_hexadecimal_identities_and_names(tmp_path: Path) -> None:
+    text = "\ufefftstamp,rnti,dl_bler,mac_dl_mcs,mac_slice\n"
+    rows = "1795282920000000,0x4601,9.5e-05,N/A,eMBB\n1795282920100000,0x4601,-2E-3,27,eMBB\n"
+    log = read_ran_csv(write(tmp_path, text + rows))
+    assert log.table["mac_rnti"].tolist() == [0x4601] * 2
+    assert log.table["mac_dl_bler_ratio"].tolist() == [9.5e-05, -0.002]
+    assert log.table["mac_slice"].tolist() == ["eMBB"] * 2
+    assert "mac_slice" not in mac_samples(log)

@@ -20,7 +20,7 @@ from ddu.report.templates import number
 from ddu.reproductions.claims import Check, Claim, Column, read_papers
 from ddu.reproductions.measured import Cost, Measured
 from ddu.reproductions.of_runs import number_of
-from ddu.reproductions.outcomes import balanced
+from ddu.reproductions.outcomes import balanced, sensitivity
 from ddu.reproductions.outcomes import tested as claims_tested
 from ddu.reproductions.pages import ours
 from ddu.reproductions.table import table_of
@@ -192,6 +192,12 @@ def test_up_to_is_about_the_greatest_pair(claimed: float, verdict: str) -> None:
     assert outcome.number.interval is not None
     assert outcome.number.interval.mean == 3.0
     assert (outcome.verdict, outcome.p_holm) == (verdict, None)
+    varied = sensitivity(claim.model_copy(update={"main": True}), runs)
+    assert varied is not None
+    assert varied.every.mean == 3.0
+    assert [(part, one.mean) for part, one in varied.parts] == [
+        ("odd seeds", 2.0), ("even seeds", 3.0),
+    ]  # fmt: skip
 
 
 def test_up_to_of_a_ratio_over_nothing_is_no_number() -> None:

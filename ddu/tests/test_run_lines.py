@@ -13,7 +13,7 @@ import pytest
 from ddu.api import analyze
 from ddu.checks import _of_checks
 from ddu.report.numbers import accounts, headlines
-from ddu.report.text import lines
+from ddu.report.text import lines, next_step
 from ddu.report.volume import completed
 from testsupport.synthetic_run import steady
 
@@ -56,6 +56,15 @@ def test_flows_of_one_volume_are_counted() -> None:
     assert completed(of_two) == ("2 times 100 MB", "8.31")
     of_two["flows"] = [{"volume_bytes": 10**8}, {"volume_bytes": 2 * 10**9}]
     assert completed(of_two) == ("2.1 GB", "8.31")
+    assert completed(of_two | {"completion_s": 1234.5}) == ("2.1 GB", "1234")
+
+
+def test_the_next_step_in_a_runs_own_folder_is_about_its_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one").mkdir()
+    monkeypatch.chdir(tmp_path / "one")
+    assert next_step(Path()).endswith(f"ddu compare {tmp_path}")
 
 
 def test_no_sentence_names_another_program_than_ran(tmp_path: Path) -> None:

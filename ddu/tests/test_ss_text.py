@@ -141,3 +141,26 @@ def test_iso_times_against_datetime(at: datetime) -> None:
 def test_a_file_without_sockets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match=r"some\.cc"):
         read(tmp_path, "State Recv-Q Send-Q\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "utc_ns"),
+    [
+        ("Sun Nov 29 20:22:16 +08 2026", 1_795_954_936_000_000_000),
+        ("Sun 29 Nov 2026 12:22:16 PM UTC", 1_795_954_936_000_000_000),
+        ("Sun Nov 29 12:22:16 GMT", None),
+    ],
+)
+def test_dates_of_other_locales_and_zones(text: str, utc_ns: int | None) -> None:
+    time = stamp(text)
+    assert (time.utc_ns if time else None) == utc_ns
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["", " tcp-ulp-tls version: 1.3 cipher: aes-gcm-128 rxconf: sw", " tcp-ulp-mptcp flags:Mm"],
+)
+def test_words_after_the_information_are_no_congestion_control(tmp_path: Path, more: str) -> None:
+    text = BBR.replace(" wobble:17", more).replace("pacing_rate 8bps", "pacing_rate 16bps/800bps")
+    row = read(tmp_path, text).table.iloc[0]
+    assert (row["cong"], row["pacing_rate_bytes_per_s"]) == ("bbr", 2)

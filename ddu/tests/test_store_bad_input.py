@@ -6,8 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Iterator
+import threading
 from pathlib import Path
 
 import psycopg
@@ -19,14 +18,17 @@ from ddu.errors import StoreError
 from ddu.store import connect, private
 from ddu.store.backup import backup, restore
 from ddu.store.connect import connected, described
+from ddu.store.contents import contents_of
 from ddu.store.directory import Address, StoreDirectory
-from ddu.store.publish import publish, unpublish
+from ddu.store.private import _refuse_taken
+from ddu.store.publish import publish, store, unpublish
 from ddu.store.schema import migrate, migrations, version_of
 from ddu.store.service import down, status, up
 from testsupport.ports import free_port
 from testsupport.prepared import Started
 from testsupport.store_runs import tabled, two_flows, with_radio
-from testsupport.store_server import fresh_store, reader_url
+from testsupport.store_server import fresh_store, reader_url, row_count
+from testsupport.waiting import until
 
 HOSTILE = (
     "'; DROP TABLE testbed.run; --",
@@ -39,20 +41,6 @@ HOSTILE = (
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return tabled(with_radio(two_flows(60).write(tmp_path / "run")))
-
-
-@pytest.fixture
-def own_store() -> Iterator[StoreDirectory]:
-    """One that a test may stop and break."""
-    with fresh_store() as place:
-        yield place
-
-
-def rows(url: str, table: str) -> int:
-    with connected(url) as connection:
-        row = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
-        assert row is not None
-        return int(row[0])
 
 
 def test_a_store_that_is_away(tmp_path: Path, run: Path) -> None:
@@ -92,7 +80,7 @@ def test_a_newer_schema_is_refused_and_left_alone(own_store: StoreDirectory, run
         StoreError, match=f"version {newer}, and this ddu knows {newer - 1}. Update"
     ):
         publish(own_store.url(), run)
-    assert rows(own_store.url(), "run") == 0
+    assert row_count(own_store.url(), "run") == 0
     assert status(own_store.url())["schema"] == newer
 
 
@@ -121,7 +109,7 @@ def test_the_reader_reads_everything_and_changes_nothing(
             "SELECT tablename FROM pg_tables WHERE schemaname = 'testbed'")]  # fmt: skip
     assert len(tables) > 10
     for table in tables:
-        rows(url, table)
+        row_count(url, table)
     for attempt in (
         "DELETE FROM testbed.run",
         "SET default_transaction_read_only = off; UPDATE testbed.run SET name = 'x'",
@@ -139,7 +127,7 @@ def test_the_reader_reads_everything_and_changes_nothing(
     ):
         with psycopg.connect(url, autocommit=True) as reader, pytest.raises(psycopg.Error):
             reader.execute(attempt.encode())
-    assert rows(empty_store.url(), "run") == 1
+    assert row_count(empty_store.url(), "run") == 1
     with pytest.raises(StoreError, match="may only look"):
         unpublish(url, "synthetic")
     tabled(run, bin_ns=50_000_000)
@@ -224,11 +212,7 @@ class _Held:
                 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ddu' "
                 "AND wait_event_type = 'Lock' AND query LIKE '%testbed.moments%'"
             )
-            deadline = time.monotonic() + 300
-            while watcher.execute(query).fetchone() == (0,):
-                assert time.monotonic() < deadline
-                assert self.process.poll() is None
-                time.sleep(0.05)
+            until(lambda: watcher.execute(query).fetchone() != (0,), self.process)
 
 
 def test_a_publisher_that_is_killed_leaves_no_half(own_store: StoreDirectory, run: Path) -> None:
@@ -236,9 +220,9 @@ def test_a_publisher_that_is_killed_leaves_no_half(own_store: StoreDirectory, ru
     held.process.send_signal(signal.SIGKILL)
     held.process.wait()
     held.holder.close()
-    assert rows(own_store.url(), "run") == 0
+    assert row_count(own_store.url(), "run") == 0
     assert publish(own_store.url(), run).outcome == "published"
-    assert rows(own_store.url(), "run") == 1
+    assert row_count(own_store.url(), "run") == 1
 
 
 def test_a_database_that_dies_loses_nothing(
@@ -254,13 +238,12 @@ def test_a_database_that_dies_loses_nothing(
     assert ended.returncode == 1
     assert "store" in ended.stderr
     assert "Traceback" not in ended.stderr
-    while private.running(own_store):
-        time.sleep(0.05)
+    until(lambda: not private.running(own_store))
     up(own_store, own_store.address())
-    assert rows(own_store.url(), "run") == 1
+    assert row_count(own_store.url(), "run") == 1
     assert publish(own_store.url(), first).outcome == "unchanged"
     assert publish(own_store.url(), run).outcome == "published"
-    assert rows(own_store.url(), "run") == 2
+    assert row_count(own_store.url(), "run") == 2
 
 
 @pytest.mark.root
@@ -295,7 +278,7 @@ def test_a_full_disk_stores_nothing(tmp_path: Path) -> None:
             with pytest.raises(StoreError, match="disk is full"):
                 publish(place.url(), run)
             filler.unlink()
-            assert rows(place.url(), "run") == 1
+            assert row_count(place.url(), "run") == 1
             assert publish(place.url(), run).outcome == "published"
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
@@ -329,9 +312,41 @@ def test_a_port_that_is_taken_is_named(own_store: StoreDirectory, tmp_path: Path
         )
 
 
+def test_what_is_being_published_counts_for_a_restore(
+    own_store: StoreDirectory, run: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "empty.dump"
+    backup(own_store, file)
+    refused: list[str] = []
+
+    def restored() -> None:
+        try:
+            restore(own_store, file, replace=False)
+        except StoreError as error:
+            refused.append(str(error))
+
+    beside = threading.Thread(target=restored)
+    with connected(own_store.url()) as publisher:
+        store(publisher, contents_of(run), False)
+        beside.start()
+        with connected(own_store.url(), autocommit=True) as other:
+            until(lambda: other.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone())
+    beside.join(60)
+    assert ["Add --replace" in one for one in refused] == [True]
+    with connected(own_store.url()) as connection:
+        connection.execute("DELETE FROM testbed.run")
+
+
+def test_an_address_that_this_machine_has_not(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"192\.0\.2\.7:\d+: .*[Cc]hoose another with --bind"):
+        _refuse_taken(Address("private", "192.0.2.7", 5499))
+
+
 def test_a_backup_comes_back(own_store: StoreDirectory, run: Path, tmp_path: Path) -> None:
     publish(own_store.url(), run)
-    before = {table: rows(own_store.url(), table) for table in ("run", "radio_sample", "overview")}
+    before = {
+        table: row_count(own_store.url(), table) for table in ("run", "radio_sample", "overview")
+    }
     file = tmp_path / "store.dump"
     assert backup(own_store, file) == file.stat().st_size
     with pytest.raises(StoreError, match=r"holds 1 runs.*--replace"):
@@ -340,9 +355,9 @@ def test_a_backup_comes_back(own_store: StoreDirectory, run: Path, tmp_path: Pat
     (tmp_path / "cut.dump").write_bytes(file.read_bytes()[:-5000])
     with pytest.raises(StoreError, match="pg_restore"):
         restore(own_store, tmp_path / "cut.dump", replace=True)
-    assert rows(own_store.url(), "run") == 2
+    assert row_count(own_store.url(), "run") == 2
     restore(own_store, file, replace=True)
-    after = {table: rows(reader_url(own_store), table) for table in before}
+    after = {table: row_count(reader_url(own_store), table) for table in before}
     assert after == before
     assert publish(own_store.url(), run).outcome == "unchanged"
     with connected(own_store.url()) as connection:
@@ -355,7 +370,7 @@ def test_a_backup_comes_back(own_store: StoreDirectory, run: Path, tmp_path: Pat
     restore(own_store, tmp_path / "older.dump", replace=True)
     with pytest.raises(StoreError, match="has version 999, and this ddu knows"):
         restore(own_store, tmp_path / "newer.dump", replace=True)
-    assert {table: rows(reader_url(own_store), table) for table in before} == before
+    assert {table: row_count(reader_url(own_store), table) for table in before} == before
     with connected(own_store.url()) as connection:  # as a restoration that was killed
         connection.execute("ALTER SCHEMA testbed RENAME TO testbed_before")
     restore(own_store, file, replace=True)

@@ -6,9 +6,7 @@ from __future__ import annotations
 import fcntl
 import json
 import threading
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,8 @@ from ddu.campaign.lock import is_worked_on
 from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
 from ddu.store.following import follow_campaign
-from testsupport.store_runs import tabled, two_flows, with_radio
+from testsupport.store_runs import say, tabled, two_flows, with_radio
+from testsupport.waiting import until
 
 CELLS = ("cc=cubic,seed=1", "cc=bbr,seed=1", "cc=reno,seed=1")
 
@@ -43,24 +42,10 @@ def begin(campaign: Path, cell: str) -> Path:
     return made.rename(folder / name)
 
 
-def say(run: Path, /, **changes: Any) -> None:
-    manifest: dict[str, Any] = json.loads((run / "run.json").read_text())
-    part = run / "run.part"
-    part.write_text(json.dumps(manifest | changes))
-    part.replace(run / "run.json")
-
-
 def states(place: StoreDirectory) -> dict[str, str]:
     with connected(place.url()) as connection:
         rows = connection.execute("SELECT name, state FROM testbed.run").fetchall()
     return {str(name): str(state) for name, state in rows}
-
-
-def until(place: StoreDirectory, wanted: dict[str, str]) -> None:
-    deadline = time.monotonic() + 600
-    while (current := states(place)) != wanted:
-        assert time.monotonic() < deadline, current
-        time.sleep(0.1)
 
 
 class Following(threading.Thread):
@@ -84,13 +69,18 @@ def test_runs_of_several_machines_are_seen_at_once(
     following = Following(empty_store, campaign)
     runs = [begin(campaign, cell) for cell in CELLS]
     names = [f"fig3/{cell}/run-0" for cell in CELLS]
-    until(empty_store, dict.fromkeys(names, "live"))
+    until(lambda: states(empty_store) == dict.fromkeys(names, "live"))
     # The last to begin ends first; one fails, and is tried again.
     say(runs[2], status="finished", verdict="degraded")
     say(runs[1], status="failed", failure={"stage": "link", "reason": "x"})
-    until(empty_store, {names[0]: "live", names[1]: "published", names[2]: "published"})
+    until(
+        lambda: (
+            states(empty_store) == {names[0]: "live", names[1]: "published", names[2]: "published"}
+        )
+    )
     again = begin(campaign, CELLS[1])
-    until(empty_store, {**states(empty_store), f"fig3/{CELLS[1]}/run-1": "live"})
+    with_it = {**states(empty_store), f"fig3/{CELLS[1]}/run-1": "live"}
+    until(lambda: states(empty_store) == with_it)
     for run in (again, runs[0]):
         say(run, status="finished", verdict="valid")
     following.join(600)
@@ -109,7 +99,7 @@ def test_it_ends_when_ccu_has_left_and_what_stands_still_goes(
         # Its machine dies; another does one more, and a third is not begun.
         begin(campaign, CELLS[0])
         run = begin(campaign, CELLS[1])
-        until(empty_store, {f"fig3/{cell}/run-0": "live" for cell in CELLS[:2]})
+        until(lambda: states(empty_store) == {f"fig3/{cell}/run-0": "live" for cell in CELLS[:2]})
         say(run, status="finished", verdict="valid")
     assert not is_worked_on(campaign)
     following.join(600)

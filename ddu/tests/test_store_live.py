@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from pathlib import Path
@@ -21,7 +20,8 @@ from ddu.store.live import await_running, follow, publish_live
 from ddu.store.live_rows import Growth, radio_rows, socket_rows
 from ddu.store.publish import publish
 from ddu.store.tails import CsvTail, SocketTail
-from testsupport.store_runs import tabled, two_flows, with_radio
+from testsupport.store_runs import say, tabled, two_flows, with_radio
+from testsupport.store_server import row_count
 from testsupport.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
@@ -30,24 +30,11 @@ LIVE = ("live_socket", "live_radio", "live_trust", "live_cc")
 
 
 def rows(place: StoreDirectory, table: str) -> int:
-    with connected(place.url()) as connection:
-        row = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
-        assert row is not None
-        return int(row[0])
+    return row_count(place.url(), table)
 
 
 def await_rows(place: StoreDirectory, table: str, count: int) -> None:
-    deadline = time.monotonic() + 300
-    while rows(place, table) != count:
-        assert time.monotonic() < deadline, f"{table}: {rows(place, table)} rows, not {count}"
-        time.sleep(0.05)
-
-
-def set_status(run: Path, status: str) -> None:
-    manifest: dict[str, Any] = json.loads((run / "run.json").read_text())
-    part = run / "run.part"
-    part.write_text(json.dumps(manifest | {"status": status}))
-    part.replace(run / "run.json")
+    until(lambda: rows(place, table) == count)
 
 
 def test_rows_appear_while_the_files_grow(empty_store: StoreDirectory, tmp_path: Path) -> None:
@@ -58,7 +45,7 @@ def test_rows_appear_while_the_files_grow(empty_store: StoreDirectory, tmp_path:
     # Half of the samples, and a line that is not at its end yet.
     (raw / "mac.csv").write_text("".join(lines[:41]) + lines[41][:20])
     (raw / "link.csv").unlink()
-    set_status(run, "running")
+    say(run, status="running")
     done: list[Any] = []
     shown: list[str] = []
     follower = threading.Thread(
@@ -78,7 +65,7 @@ def test_rows_appear_while_the_files_grow(empty_store: StoreDirectory, tmp_path:
             "ORDER BY 1").fetchall()  # fmt: skip
     assert state == [("live", "synthetic")]
     assert steps == [(0.0,), (12e6,)]
-    set_status(run, "finished")
+    say(run, status="finished")
     follower.join(60)
     assert done[0].outcome == "published"
     assert publish(empty_store.url(), run).outcome == "unchanged"
@@ -90,7 +77,7 @@ def test_a_follower_that_starts_again_doubles_nothing(
     empty_store: StoreDirectory, tmp_path: Path
 ) -> None:
     run = tabled(with_radio(two_flows().write(tmp_path / "run")))
-    set_status(run, "running")
+    say(run, status="running")
     samples = run / "raw/mac.csv"
     for before in (80, 81):
         shown: list[str] = []
@@ -111,10 +98,10 @@ def test_a_follower_that_starts_again_doubles_nothing(
         await_rows(empty_store, "live_radio", before + 1)
         assert shown.count(f"following {run.name}") == 2
         await_rows(empty_store, "live_cc", 40)
-        set_status(run, "finished")
+        say(run, status="finished")
         follower.join(60)
         assert not follower.is_alive()
-        set_status(run, "running")
+        say(run, status="running")
         with connected(empty_store.url()) as connection:
             connection.execute("TRUNCATE testbed.run CASCADE")
 
@@ -124,7 +111,7 @@ def test_a_finished_run_of_the_same_name_is_not_overwritten(
 ) -> None:
     run = tabled(two_flows(20).write(tmp_path / "run"))
     publish(empty_store.url(), run)
-    set_status(run, "running")
+    say(run, status="running")
     with pytest.raises(StoreError, match="finished run of this name"):
         publish_live(empty_store.url(), run, lambda _: None)
     stop = threading.Event()
@@ -192,7 +179,7 @@ def test_samples_without_counters_are_shown(empty_store: StoreDirectory, tmp_pat
     run = tabled(with_radio(two_flows().write(tmp_path / "run")))
     (run / "raw" / "mac.csv").write_text("utc_ns,duration_ns,ue,mac_rsrp_dbm\n1,1,0,-80\n")
     (run / "raw" / "link.csv").write_text("no,such,thing\n1,2,3\n")
-    set_status(run, "running")
+    say(run, status="running")
     shown: list[str] = []
     follower = threading.Thread(target=publish_live, args=(empty_store.url(), run, shown.append))
     follower.start()
@@ -201,7 +188,7 @@ def test_samples_without_counters_are_shown(empty_store: StoreDirectory, tmp_pat
     with (run / "raw" / "mac.csv").open("a") as file:
         file.write("2,1,0,-81\n")
     await_rows(empty_store, "live_radio", 2)
-    set_status(run, "finished")
+    say(run, status="finished")
     follower.join(60)
     assert [line for line in shown if "link.csv" in line and "not shown live" in line]
 
@@ -233,3 +220,23 @@ def test_what_is_no_such_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.pcap").write_bytes(b"\x4d\x3c\xb2\xa1" + bytes(20) + b"\xff" * 64)
     with pytest.raises(UnreadableInput, match="no record begins at byte 24"):
         SocketTail(tmp_path / "a.pcap").new_rows()
+
+
+def test_of_two_followers_of_a_run_one_waits(empty_store: StoreDirectory, tmp_path: Path) -> None:
+    run = tabled(with_radio(two_flows().write(tmp_path / "run")))
+    say(run, status="running")
+    followers = [
+        threading.Thread(target=publish_live, args=(empty_store.url(), run, lambda _: None))
+        for _ in range(2)
+    ]
+    for follower in followers:
+        follower.start()
+    await_rows(empty_store, "live_radio", 80)
+    samples = run / "raw/mac.csv"
+    with samples.open("a") as file:
+        file.write(samples.read_text().splitlines(keepends=True)[-1])
+    await_rows(empty_store, "live_radio", 81)
+    say(run, status="finished")
+    for follower in followers:
+        follower.join(60)
+        assert not follower.is_alive()

@@ -61,13 +61,11 @@ A special slot has six symbols, one of them PDCCH, one DM-RS.
 _SLOT_ELEMENTS = 14 * 12
 
 
-def peak_mbps(
-    prb: int, layers: int, numerology: int, elements: float, bits: int = 8, carriers: int = 1
-) -> float:
-    """TS 38.306 clause 4.1.2 with the overhead of `elements`; `bits` a symbol, no scaling."""
+def peak_mbps(prb: int, layers: int, numerology: int, elements: float) -> float:
+    """TS 38.306 clause 4.1.2 with the overhead of `elements`; 8 bits a symbol, no scaling."""
     symbols_per_s = _NR_SYMBOLS_PER_MS * 1000.0 * 2.0**numerology
     share = elements / _SLOT_ELEMENTS
-    return carriers * layers * bits * (948 / 1024) * prb * 12 * symbols_per_s * share * 1e-6
+    return layers * 8 * (948 / 1024) * prb * 12 * symbols_per_s * share * 1e-6
 
 
 def _link(folder: Path, source: dict[str, Any], dl_bytes: int, ul_bytes: int) -> dict[str, Any]:

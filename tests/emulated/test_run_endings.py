@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import signal
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from testsupport.prepared import Started, command
-from testsupport.runs import Runs
+from testsupport.runs import Runs, manifest_in
 from testsupport.waiting import until
 
 LONG = ("--scenario", "static", "--duration", "600s")
@@ -43,12 +42,6 @@ def delivered_bytes(output: Path) -> int:
     return 0
 
 
-def manifest(output: Path) -> dict[str, object]:
-    (file,) = output.glob("*/run.json")
-    loaded: dict[str, object] = json.loads(file.read_text())
-    return loaded
-
-
 @pytest.mark.root
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_run_in_order(
@@ -58,7 +51,7 @@ def test_a_signal_ends_a_run_in_order(
     run = started(tmp_path, "--cc", "cubic")
     run.send_signal(sent)
     assert run.wait() == 130
-    assert manifest(tmp_path)["status"] == "interrupted"
+    assert manifest_in(tmp_path)["status"] == "interrupted"
     assert ours() == before
 
 
@@ -72,7 +65,7 @@ def test_a_signal_after_the_traffic_is_heard(runs: Runs, ours: Ours, tmp_path: P
     )  # fmt: skip
     assert run.returncode == 130
     assert "interrupted by SIGTERM; the run is complete" in run.stderr
-    assert manifest(tmp_path)["status"] == "finished"
+    assert manifest_in(tmp_path)["status"] == "finished"
     assert ours() == before
 
 
@@ -87,7 +80,7 @@ def test_the_resources_of_a_killed_run_are_removed_by_clean(
     assert ours() != before
     assert command("ccu", "clean").returncode == 0
     assert ours() == before
-    assert manifest(tmp_path)["status"] == "failed"
+    assert manifest_in(tmp_path)["status"] == "failed"
 
 
 @pytest.mark.root
@@ -104,5 +97,5 @@ def test_a_run_fails_with_the_program_that_dies(
     assert run.wait() == 1
     assert victim in run.printed
     assert "SIGKILL" in run.printed
-    assert manifest(tmp_path)["status"] == "failed"
+    assert manifest_in(tmp_path)["status"] == "failed"
     assert ours() == before

@@ -23,10 +23,10 @@ from testsupport.oai.real_runs import (
     ccu,
     kill_container,
     left,
-    manifest,
     started,
-    wait_until,
 )
+from testsupport.runs import json_of
+from testsupport.waiting import until
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -49,7 +49,7 @@ def test_a_run_is_valid_at_any_speed(
 ) -> None:
     more = ("--cc", "cubic", "--prb", "24", f"--{direction}", "--duration", "5s")
     run = performed(tmp_path, oai_version, core, *more)
-    said = manifest(run)
+    said = json_of(run / "run.json")
     assert (said["status"], said["verdict"]) == ("finished", "valid"), said["verdict_reasons"]
     coupling = said["coupling"]
     assert coupling["slots"] > 10_000
@@ -68,7 +68,7 @@ def test_udp_under_the_capacity_arrives_at_its_rate(
 ) -> None:
     more = ("--traffic", "udp:200k", "--prb", "24", "--duration", "10s")
     run = performed(tmp_path, oai_version, core, *more)
-    (flow,) = manifest(run)["flows"]
+    (flow,) = json_of(run / "run.json")["flows"]
     assert flow["received_bytes"] * 8 / 10 == pytest.approx(200e3, rel=0.03)
 
 
@@ -79,7 +79,7 @@ def test_a_killed_run_is_cleaned(
 ) -> None:
     process = started(tmp_path, *LOCKSTEP, *arguments(oai_version, core))
     if after_s is None:
-        wait_until(lambda: coupled(tmp_path), process)
+        until(lambda: coupled(tmp_path), process)
     else:
         time.sleep(after_s)
     process.send_signal(signal.SIGKILL)
@@ -97,7 +97,7 @@ def test_a_modem_that_dies_fails_the_run(
     oai_version: str, core: str, killed: str, tmp_path: Path
 ) -> None:
     process = started(tmp_path, *LOCKSTEP, *arguments(oai_version, core))
-    wait_until(lambda: coupled(tmp_path), process)
+    until(lambda: coupled(tmp_path), process)
     kill_container(killed)
     printed, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, printed

@@ -24,11 +24,11 @@ from testsupport.oai.real_runs import (
     ccu,
     kill_container,
     left,
-    manifest,
     service_of,
     started,
-    wait_until,
 )
+from testsupport.runs import json_of
+from testsupport.waiting import until
 
 WALL_TIME = ("--no-lockstep",)
 
@@ -46,7 +46,7 @@ def test_a_run_is_counted_alike_by_mac_and_captures(
 ) -> None:
     more = ("--prb", prb, f"--{direction}", "--duration", "20s", "--scenario", "static")
     run = performed(tmp_path, oai_version, core, *more)
-    said = manifest(run)
+    said = json_of(run / "run.json")
     assert said["status"] == "finished"
     # A run may be degraded, but by the machine's speed only.
     slow = re.compile(r"rfsim ran at|followed its scenario late")
@@ -92,7 +92,7 @@ def test_each_of_two_ues_has_its_own_address_and_counters(
         pytest.skip("without a core the gNB has one UE")
     more = ("--ues", "2", "--prb", "24", "--duration", "10s", "--scenario", "static")
     run = performed(tmp_path, oai_version, core, *more)
-    first, second = manifest(run)["flows"]
+    first, second = json_of(run / "run.json")["flows"]
     assert first["receiver"]["address"] != second["receiver"]["address"]
     analyze(run, report=False)
     with (run / "tables/mac.csv").open(newline="") as file:
@@ -116,7 +116,7 @@ def test_the_channel_follows_its_scenario(oai_version: str, core: str, tmp_path:
 
 def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) -> None:
     process = started(tmp_path, *WALL_TIME, *arguments(oai_version, core))
-    wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
+    until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=PATIENCE_S)
     assert left()
@@ -131,7 +131,7 @@ def test_a_modem_or_amf_that_dies_fails_the_run(
     if core == "none" and killed == "amf":
         pytest.skip("without a core there is no AMF")
     process = started(tmp_path, *WALL_TIME, *arguments(oai_version, core))
-    wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
+    until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
     service = service_of(killed, core)
     kill_container(service)
     printed, _ = process.communicate(timeout=PATIENCE_S)

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +18,7 @@ from ddu.console.problems import RefusedError
 from testsupport import held
 from testsupport.phone.street import Street
 from testsupport.prepared import Started
+from testsupport.runs import manifest_in
 from testsupport.waiting import until
 
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
@@ -129,12 +129,6 @@ def recorded(output: Path, name: str) -> str:
     return "".join(file.read_text() for file in output.glob(f"*/raw/{name}"))
 
 
-def manifest(output: Path) -> dict[str, Any]:
-    (file,) = output.glob("*/run.json")
-    loaded: dict[str, Any] = json.loads(file.read_text())
-    return loaded
-
-
 def processes_of(street: Street) -> list[str]:
     """Return the processes in the server's network, except adb's server."""
     pids = subprocess.run(
@@ -151,7 +145,7 @@ def test_unplugged_in_the_middle(street: Street, tmp_path: Path) -> None:
     street.adbd.unplug()
     assert run.wait() == 1, run.printed
     assert "phone" in run.printed
-    assert manifest(tmp_path)["status"] == "failed"
+    assert manifest_in(tmp_path)["status"] == "failed"
     assert set(processes_of(street)) <= {"adb"}
 
 
@@ -168,7 +162,7 @@ def test_changes_during_a_run(street: Street, tmp_path: Path) -> None:
     until(lambda: "14(LTE)" in recorded(output, radio_log.FILE), run)
     seen.touch()
     assert run.wait() == 0, run.printed
-    content = manifest(output)
+    content = manifest_in(output)
     assert content["verdict"] == "degraded"
     assert "clock was set by +60.0 s" in " ".join(content["verdict_reasons"])
     (directory,) = output.iterdir()

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,15 +15,10 @@ import pytest
 from ccu.testbeds.phone import radio_log
 from ddu.analyze import analysis_of
 from testsupport.phone.street import Street
+from testsupport.runs import manifest_in
 from testsupport.waiting import until
 
 SHORT = ("run", "--testbed", "phone", "--duration", "2s")
-
-
-def manifest(output: Path) -> dict[str, Any]:
-    (file,) = output.glob("*/run.json")
-    loaded: dict[str, Any] = json.loads(file.read_text())
-    return loaded
 
 
 @pytest.mark.root
@@ -34,7 +28,7 @@ def test_downlink(street: Street, tmp_path: Path) -> None:
     output = tmp_path / "runs"
     ran = street.ccu(*SHORT, "--cc", "cubic", "--place", "bridge", "--output", str(output))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    recorded = manifest(output)
+    recorded = manifest_in(output)
     (flow,) = recorded["flows"]
     assert flow["cc_read_back"] == "cubic"
     assert flow["receiver"]["address"] == "198.51.100.2"
@@ -72,7 +66,7 @@ def test_uplink_is_the_phones_own(street: Street, tmp_path: Path) -> None:
     output = tmp_path / "runs"
     ran = street.ccu(*SHORT, "--ul", "--output", str(output))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    recorded = manifest(output)
+    recorded = manifest_in(output)
     (flow,) = recorded["flows"]
     assert flow["cc"] == "phone"
     assert flow["cc_read_back"] == recorded["hosts"]["ue"]["congestion_control"]
@@ -89,7 +83,7 @@ def test_an_operator_with_ipv6_only(street_of_ipv6: Street, tmp_path: Path) -> N
     here = ("--server-address", f"[{street.server_address}]", "--output", str(output))
     ran = street.ccu(*SHORT, "--cc", "cubic", *here)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    recorded = manifest(output)
+    recorded = manifest_in(output)
     (flow,) = recorded["flows"]
     ends = [flow[end]["address"] for end in ("sender", "receiver")]
     assert ends == ["2001:db8:5::1", "2001:db8:5::2"]
@@ -114,7 +108,7 @@ def test_the_phones_own_iperf3(street: Street, tmp_path: Path, way: str) -> None
     load = ["--ul"] if way == "ul" else ["--cc", "reno"]
     ran = street.ccu(*SHORT, *load, "--output", str(output))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    recorded = manifest(output)
+    recorded = manifest_in(output)
     (flow,) = recorded["flows"]
     assert flow["load"] == "iperf3"
     assert way == "ul" or flow["cc_read_back"] == "reno"
@@ -141,7 +135,7 @@ def test_a_browser_without_adb_gets_what_is_allowed(street: Street, tmp_path: Pa
     assert run.wait() == 0, run.printed
     assert got.stdout.startswith("200 "), got
     assert got.stdout.split()[1] == "3000000"
-    recorded = manifest(output)
+    recorded = manifest_in(output)
     (flow,) = recorded["flows"]
     assert flow["over_http"]
     # Its own count and the browser's differ by the headers.

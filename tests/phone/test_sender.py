@@ -21,6 +21,7 @@ import pytest
 from ccu.host.namespace import inside
 from ccu.testbeds.phone import sender as sender_module
 from testsupport.phone.street import Street
+from testsupport.waiting import until
 
 PORT, TOKEN, SECONDS = 5201, "0123456789abcdef", 2
 PROGRAM = ("-m", sender_module.__name__)
@@ -54,12 +55,8 @@ class Served:
         lines = self.events_file.read_text().splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
-    def wait_for(self, name: str, patience_s: float = 20) -> dict[str, Any]:
-        deadline = time.monotonic() + patience_s
-        while not (events := [one for one in self.events if one["event"] == name]):
-            assert time.monotonic() < deadline, self.events
-            time.sleep(0.05)
-        return events[0]
+    def wait_for(self, name: str) -> dict[str, Any]:
+        return until(lambda: [one for one in self.events if one["event"] == name])[0]
 
 
 def phone(street: Street, greeting: str = TOKEN) -> int:

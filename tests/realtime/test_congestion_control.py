@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from testsupport.prepared import command
 from testsupport.runs import Runs, received_bps
+from testsupport.waiting import until
 
 ROOT = Path(__file__).parents[2]
 CCU = Path(sys.executable).parent / "ccu"
@@ -66,17 +66,12 @@ def test_a_killed_run_leaves_nothing_registered(source: Path, tmp_path: Path) ->
     ]
     assert source.exists()
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
-    deadline = time.monotonic() + 300
-    while "toy" not in AVAILABLE.read_text().split():
-        assert run.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: "toy" in AVAILABLE.read_text().split(), run)
     run.kill()
     run.wait()
     assert ccu("clean").returncode == 0
-    while "toy" in AVAILABLE.read_text().split():  # The kernel ends the link of a dead process.
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    # The kernel ends the link of a dead process.
+    until(lambda: "toy" not in AVAILABLE.read_text().split())
 
 
 @pytest.mark.root

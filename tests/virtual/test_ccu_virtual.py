@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from testsupport.prepared import BIN, command
-from testsupport.runs import Runs, received_bps
+from testsupport.runs import Runs, json_of, received_bps
 
 ROOT = Path(__file__).parents[2]
 SHORT = ("--duration", "3s", "--prb", "24", "--seed", "7")
@@ -34,11 +34,6 @@ def ccu_run(output: Path, *arguments: str) -> Path:
     return directory
 
 
-def manifest(run: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((run / "run.json").read_text())
-    return content
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -50,7 +45,7 @@ def manifest(run: Path) -> dict[str, Any]:
 )
 def test_ddu_analyses_a_run(experiments: Runs, arguments: tuple[str, ...]) -> None:
     run = experiments.analysed(*SHORT, *arguments)
-    content = manifest(run)
+    content = json_of(run / "run.json")
     assert (content["status"], content["verdict"]) == ("finished", "valid")
     assert content["time"]["clock"] == "virtual"
     for flow in content["flows"]:
@@ -219,7 +214,7 @@ def test_iperf3_measures_what_the_built_in_traffic_does(
         arguments = ("--cc", "cubic", direction, "--scenario", "static", "--duration", "5s")
         run = ccu_run(tmp_path / program, *arguments, "--traffic-program", program)
         received[program] = received_bps(run)
-        assert manifest(run)["flows"][0]["cc_read_back"] == "cubic"
+        assert json_of(run / "run.json")["flows"][0]["cc_read_back"] == "cubic"
     assert received["iperf3"] == pytest.approx(received["built-in"], rel=0.01)
 
 
@@ -259,7 +254,7 @@ def test_nobody_without_any_right_runs_and_analyses(kernel: Path, tmp_path: Path
         said = subprocess.run(command, capture_output=True, text=True)
         assert said.returncode == 0, said.stdout + said.stderr
         (run,) = (output / "runs").iterdir()
-        assert manifest(run)["experiment"]["testbed"] == "virtual"
+        assert json_of(run / "run.json")["experiment"]["testbed"] == "virtual"
         assert (run / "report.html").stat().st_uid == 65534
     finally:
         shutil.rmtree(output)

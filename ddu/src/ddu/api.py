@@ -43,8 +43,10 @@ def analyze(
         if report:
             from ddu.report.page import write_report
 
-            radio = described(read_manifest(path).experiment)
-            write_report(results, analysis.tables, analysis.summary, radio)
+            manifest = read_manifest(path)
+            radio = described(manifest.experiment)
+            ues = {flow.id: flow.ue for flow in manifest.flows}
+            write_report(results, analysis.tables, analysis.summary, radio, ues)
         written.result()
         write_summary(results, analysis.summary, analysis.raw_sha256)
     return analysis.summary

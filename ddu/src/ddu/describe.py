@@ -242,14 +242,17 @@ def _text(path: Path) -> Described:
         first = file.readline(200).partition(b",")[0].strip(b'"')  # Tables quote names.
     others = (_log, _scenario, _series, _samples)
     guesses = {b"utc_ns": (_samples,), b"flow": (_own_table, *others)}
+    unknown: Described = {"kind": "unknown format"}
     for describe_it in guesses.get(first, others):
         try:
             description = describe_it(path)
-        except (UnreadableInput, ValueError):
+        except (UnreadableInput, ValueError) as error:
+            if describe_it is _log:  # It begins as a log that is known.
+                unknown["problem"] = str(error)
             continue
         if description:
             return description
-    return {"kind": "unknown format"}
+    return unknown
 
 
 def _log(path: Path) -> Described | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,14 +22,6 @@ from ddu.run.durable import replacing
 from ddu.tables.store import rounded
 
 
-def write_csv(table: pa.Table, to: BinaryIO) -> None:
-    pyarrow.csv.write_csv(table, to)
-
-
-def write_parquet(table: pa.Table, to: BinaryIO) -> None:
-    pyarrow.parquet.write_table(table, to, compression="zstd")
-
-
 def write_arrow(table: pa.Table, to: BinaryIO) -> None:
     with pa.ipc.new_file(to, table.schema) as writer:
         writer.write_table(table)
@@ -41,8 +34,8 @@ def write_json(table: pa.Table, to: BinaryIO) -> None:
 
 
 FORMATS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
-    "csv": write_csv,
-    "parquet": write_parquet,
+    "csv": pyarrow.csv.write_csv,
+    "parquet": partial(pyarrow.parquet.write_table, compression="zstd"),
     "arrow": write_arrow,
     "json": write_json,
 }

@@ -11,6 +11,7 @@ use nr_link_model::delays::{Captured, Row, header};
 use nr_link_model::{Delivery, Part};
 
 use crate::burst::Segment;
+use crate::output::cannot_write;
 
 /// Some hundred rows: writing delays packets.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -79,8 +80,4 @@ impl Explained {
             .and_then(|()| self.file.flush())
             .with_context(|| cannot_write(&self.path))
     }
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
 }

@@ -62,7 +62,8 @@ impl Table {
     }
 }
 
-fn cannot_write(path: &Path) -> String {
+/// The context of an error in writing a file.
+pub fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 

@@ -79,6 +79,12 @@ def flow_report(run: Path, flow: str = "f0") -> dict[str, Any]:
     return report
 
 
+def manifest_in(output: Path) -> dict[str, Any]:
+    """Return run.json of the only run in a folder."""
+    (file,) = output.glob("*/run.json")
+    return json_of(file)
+
+
 def json_of(file: Path) -> dict[str, Any]:
     """A file that holds a JSON object."""
     content: dict[str, Any] = json.loads(file.read_text())

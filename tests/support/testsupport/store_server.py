@@ -16,6 +16,7 @@ import pytest
 
 from ddu.errors import StoreError
 from ddu.store import private
+from ddu.store.connect import connected
 from ddu.store.directory import READER, Address, StoreDirectory
 from ddu.store.service import up
 from testsupport.ports import free_port
@@ -71,6 +72,14 @@ def _running(directory: Path) -> Iterator[StoreDirectory]:
         yield place
     finally:
         private.stop(place)
+
+
+def row_count(url: str, table: str) -> int:
+    """Return how many rows a table of the store has."""
+    with connected(url) as connection:
+        row = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
+        assert row is not None
+        return int(row[0])
 
 
 def reader_url(place: StoreDirectory) -> str:

@@ -23,5 +23,5 @@ def increments(counter: Float) -> Float:
     values = counter[known]
     grown = np.diff(values, prepend=0.0)
     result = np.full(len(counter), np.nan)
-    result[known] = np.where(grown < 0, values, grown)
+    result[known] = np.where(grown < 0, np.where(values < 0, grown + 2.0**32, values), grown)
     return result

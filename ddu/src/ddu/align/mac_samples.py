@@ -28,7 +28,10 @@ def mac_samples(log: LogTable) -> pd.DataFrame:
     """
     table = log.table[log.table["utc_ns"].notna()].copy()
     per_report = format_of(log).counts_per_report
-    parts = [_of_ue(rows.sort_values("utc_ns"), per_report) for _, rows in table.groupby("ue")]
+    parts = [
+        _of_ue(rows.sort_values("utc_ns", kind="stable"), per_report)
+        for _, rows in table.groupby("ue")
+    ]
     kept = [part for part in parts if len(part)]
     if not kept:
         return pd.DataFrame(columns=["utc_ns", "duration_ns", "ue"])
@@ -40,7 +43,11 @@ def _of_ue(rows: pd.DataFrame, per_report: bool) -> pd.DataFrame:
     instants = rows["utc_ns"].to_numpy(dtype=np.int64)
     columns: dict[str, object] = {"ue": rows["ue"].to_numpy(dtype=np.int64)}
     names = [str(name) for name in rows if str(name).startswith(("mac_", "phone_"))]
-    names = [name for name in names if rows[name].notna().any()]
+    names = [
+        name
+        for name in names
+        if pd.api.types.is_numeric_dtype(rows[name]) and rows[name].notna().any()
+    ]
     lost = (rows.get("mac_in_sync", pd.Series(1, index=rows.index)) == 0).to_numpy()
     identity = rows.get("mac_rnti", pd.Series(0, index=rows.index)).fillna(0).to_numpy()
     for name in names:

@@ -49,7 +49,7 @@ def compare(
     except RefusedError as too_few:
         all_of_them = (*refused, too_few)
         raise RefusedError([one for each in all_of_them for one in each.problems]) from None
-    metrics = tuple(metric or usual_metrics(loaded))
+    metrics = tuple(dict.fromkeys(metric or usual_metrics(loaded)))
     refuse_unknown(loaded, metric or [])
     page = write_comparison(to, loaded, metrics, by)
     left_out = sum(not run.is_result for run in loaded)

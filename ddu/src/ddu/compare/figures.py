@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ddu.campaign.metrics import shown
-from ddu.compare.load import Compared
+from ddu.compare.load import Compared, direction_of
 from ddu.compare.tables import grouped, of_group, values_of
 from ddu.report.ellipse import ellipse
 from ddu.report.figure import Figure, Plot, Series, under_each_other
@@ -35,19 +35,21 @@ def over_time(runs: Sequence[Compared]) -> Figure:
     results = [run for group in groups.values() for run in group]
     shown_panels: dict[str, tuple[Column, Panel]] = {}
     for run in results:
-        direction = str(run.summary.get("direction"))
-        shown_panels |= {each[0].name: each for each in panels(run.aligned, direction)}
+        shown_panels |= {
+            each[0].name: each for each in panels(run.aligned, direction_of(run.summary))
+        }
     chosen = [
         (known, panel)
         for known, panel in sorted(shown_panels.values(), key=lambda each: each[1].position)
         if panel.in_wider_bins != "last" and (panel.per_flow or known.name.startswith("mac_"))
     ]
     colours = colours_of(list(groups))
+    width_ms = max([DRAWN_MS, *(float(run.summary["bin_ms"]) for run in results)])
     plots = []
     for index, (known, panel) in enumerate(chosen):
         lines = [
-            Series(*_mean_over_time(group, known, panel), colours[label], _counted(label, group),
-                   in_legend=index == 0)
+            Series(*_mean_over_time(group, known, panel, width_ms), colours[label],
+                   _counted(label, group), in_legend=index == 0)
             for label, group in groups.items()
         ]  # fmt: skip
         unit = f"({known.units.shown})" if known.units.shown else ""
@@ -56,9 +58,15 @@ def over_time(runs: Sequence[Compared]) -> Figure:
     return under_each_other(plots, 130)
 
 
-def _mean_over_time(group: Sequence[Compared], column: Column, panel: Panel) -> tuple[Float, Float]:
-    """Return the time in s and the mean over the runs, in bins of some 200 ms."""
-    lines = [_over_time(run, column, panel) for run in group if column.name in run.aligned]
+def _mean_over_time(
+    group: Sequence[Compared], column: Column, panel: Panel, width_ms: float
+) -> tuple[Float, Float]:
+    """Return the time in s and the mean over the runs, in bins of this width."""
+    lines = [
+        _over_time(run, column, panel, width_ms / 1e3)
+        for run in group
+        if column.name in run.aligned
+    ]
     longest = max((len(values) for values in lines), default=0)
     if longest == 0:
         return np.zeros(0), np.zeros(0)
@@ -67,20 +75,20 @@ def _mean_over_time(group: Sequence[Compared], column: Column, panel: Panel) -> 
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         mean = np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
-    time_s = np.arange(longest, dtype=np.float64) * (DRAWN_MS / 1e3)
+    time_s = np.arange(longest, dtype=np.float64) * (width_ms / 1e3)
     return time_s, np.asarray(mean * column.units.scale, dtype=np.float64)
 
 
-def _over_time(run: Compared, known: Column, panel: Panel) -> Float:
-    """Return the column over all flows of a run, a value for each bin of DRAWN_MS."""
+def _over_time(run: Compared, known: Column, panel: Panel, width_s: float) -> Float:
+    """Return the column over all flows of a run, a value for each bin of this width."""
     rows, name = run.aligned, known.name
-    at = bin_of(rows["t_s"], DRAWN_MS / 1e3).astype("int64")
+    at = bin_of(rows["t_s"], width_s).astype("int64")
     values = rows[name].astype("float64")
     if panel.in_wider_bins == "sum":
         line = values.groupby(at).sum(min_count=1)
     elif panel.total:
         line = values.groupby(rows["t_s"]).sum(min_count=1)
-        line = line.groupby(bin_of(line.index, DRAWN_MS / 1e3).astype("int64")).mean()
+        line = line.groupby(bin_of(line.index, width_s).astype("int64")).mean()
     elif panel.weight in rows:
         weights = rows[panel.weight].astype("float64").where(values.notna())
         weighed = (values * weights).groupby(at).sum(min_count=1)
@@ -163,7 +171,7 @@ _FIGURES: dict[str, Callable[[Sequence[Compared]], Figure]] = {
 }
 CAPTIONS = {
     "over-time": "All runs on one time axis: means over the runs of each group, in bins of "
-    f"{DRAWN_MS:g} ms; rates are the sum over the flows of a run",
+    f"{DRAWN_MS:g} ms or, if wider, the runs' own; rates are the sum over the flows of a run",
     "throughput-delay": "Throughput against mean RTT. Small dots: runs; large dots: means with "
     "95 % intervals; ellipses: one standard deviation of the runs, or of a single run's seconds",
     "rtt-cdf": "Distribution of the RTT over all bins",

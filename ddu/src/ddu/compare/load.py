@@ -228,6 +228,12 @@ def _label(summary: dict[str, Any], by: str) -> str:
     return ", ".join([str(summary.get(by)), *said])
 
 
+def direction_of(summary: dict[str, Any]) -> str:
+    """Return the direction of the first flow, whose radio columns are shown, as in its report."""
+    flows = summary.get("flows") or [summary]
+    return str(flows[0].get("direction"))
+
+
 def _load(
     run: Run, by: str, reuse: bool, copies: tuple[Path, ...], refused: Refused
 ) -> Compared | None:
@@ -239,8 +245,7 @@ def _load(
         refused(error)
         return None
     label = "" if by == "run" else _label(summary, by)
-    direction = str(summary.get("direction"))
-    wanted = {*_NEEDED, *(known.name for known, _ in panels(table, direction))}
+    wanted = {*_NEEDED, *(known.name for known, _ in panels(table, direction_of(summary)))}
     kept = table[[name for name in table if name in wanted]]
     seed = run.manifest.seeds.get("experiment")
     return Compared(run.path, label, summary, kept, copies, settings_of(run.manifest), seed)

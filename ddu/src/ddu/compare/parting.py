@@ -66,8 +66,11 @@ def partings(runs: Sequence[Compared]) -> dict[str, Parting]:
     return {f"parting-{number}": one for number, one in enumerate(parted)}
 
 
-def _changes(run: Compared) -> list[tuple[float, str]]:
-    return [(one["t_s"], one["change"]) for one in run.summary.get("changes", [])]
+def _changes(run: Compared) -> dict[tuple[float, str], float]:
+    """Return the instants of the changes on the run's time axis, by when each was to be made, from
+    the start of the traffic, and what it was: the first packet is at another time in each run."""
+    changes = run.summary.get("changes", [])
+    return {(one["at_s"], one["change"]): one["t_s"] for one in changes}
 
 
 def _parting(base: Compared, changed: Compared) -> Parting | None:
@@ -77,19 +80,21 @@ def _parting(base: Compared, changed: Compared) -> Parting | None:
     if differing([base.settings, changed.settings]):
         return None
     own, more = _changes(base), _changes(changed)
-    unshared = set(own) ^ set(more)
+    unshared = sorted(own.keys() ^ more.keys())
     if not unshared:
         return None
-    t_s = min(unshared)[0]
-    texts = [text for at_s, text in more if at_s == t_s and (at_s, text) not in own]
-    others = [text for at_s, text in own if at_s == t_s and (at_s, text) not in more]
-    text = ", ".join(texts) + (f" (not {', '.join(others)})" if others else "")
+    t_s = own | more
+    first_s = unshared[0][0]
+    texts = [text for at_s, text in unshared if at_s == first_s and (at_s, text) in more]
+    others = [text for at_s, text in unshared if at_s == first_s and (at_s, text) in own]
+    text = ", ".join(texts) or f"without {', '.join(others)}"
+    text += f" (not {', '.join(others)})" if texts and others else ""
     after = [
-        f"{'' if (at_s, name) in more else 'not '}{name} from {at_s:.3f} s on"
-        for at_s, name in sorted(unshared)
-        if at_s > t_s
+        f"{'' if one in more else 'not '}{one[1]} from {t_s[one]:.3f} s on"
+        for one in unshared
+        if one[0] > first_s
     ]
-    return Parting(base, changed, t_s, text or f"without {', '.join(others)}", tuple(after))
+    return Parting(base, changed, t_s[unshared[0]], text, tuple(after))
 
 
 def _sends_until_s(run: Compared) -> float:

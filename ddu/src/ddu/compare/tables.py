@@ -99,7 +99,9 @@ def means_text(runs: Sequence[Compared], metrics: Sequence[str]) -> str:
     runs."""
     table = groups_table(runs, metrics)
     if table.empty:
-        return "no run has a result"
+        if not any(run.is_result for run in runs):
+            return "no run has a result"
+        return f"no run with a result has a number for {', '.join(metrics)}"
     titles = {label: f"{label} (n={len(group)})" for label, group in grouped(runs).items()}
     table["group"] = table["group"].map(titles)
     groups = table["group"].unique()

@@ -220,8 +220,13 @@ def _sockets(
     for column in ("utc_ns", "local_ns", "of_day_ns"):
         at = samples.drop_duplicates("sample")[column].dropna()
         if len(at) > 1:
-            interval_ms = float(at.astype("int64").diff().median()) / 1e6
-            return [entry | {"interval_ms": interval_ms}]
+            # Stamps of whole seconds repeat: what counts is the step between different ones.
+            at = at.astype("int64").drop_duplicates()
+            return (
+                [entry | {"interval_ms": float(at.diff().median()) / 1e6}]
+                if len(at) > 1
+                else [entry]
+            )
     return [entry]
 
 

@@ -19,6 +19,8 @@ from ddu.readers.mac_nr import HEAD_BYTES, is_mac_nr
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
 _CAPTURES = (".pcap", ".pcapng", ".cap")
+_BESIDE_CAPTURES = (".md5", ".sha1", ".sha256", ".sha512", ".asc", ".sig", ".txt", ".json")
+"""Endings of what is about a capture: sums, signatures, notes."""
 _DOCUMENTS = (".md", ".yaml", ".yml", ".html", ".pdf", ".py", ".sh")
 """Documents, which may quote a log."""
 _SERIES = "csv_data"
@@ -66,12 +68,17 @@ def survey(folder: Path) -> list[FoundRun]:
         raise refusal("no such directory", "name the folder that holds the captures", file=folder)
     files = files_of(folder)
     runs: dict[str, FoundRun] = {}
+    left_out: list[str] = []
     versions = {version_of(item.name) for item in files if _is_capture(item)} - {None}
     for item in files:
         version = version_of(item.name) if len(versions) > 1 or versions == {"1"} else None
-        if versions and version is None and len(versions) > 1:
-            continue  # a file of the whole folder, as ci_throughput_delay.csv is
+        if version is None and len(versions) > 1:
+            if item.name not in _RESULTS_OF_HERCULES:
+                left_out.append(f"{item.name}: left out: its name states no repeat.")
+            continue
         _place(runs.setdefault(version or "", FoundRun(version or "")), item)
+    for run in runs.values():
+        run.unknown += left_out
     surveyed = [run for run in runs.values() if run.captures or run.unplaced]
     if not surveyed:
         raise refusal(
@@ -109,6 +116,8 @@ def regular_size(file: Path, *, links: bool = True) -> int:
 
 def _is_capture(file: Path) -> bool:
     """Whether it is one of packets; transport blocks are a log of the MAC."""
+    if file.suffix.lower() in _BESIDE_CAPTURES:
+        return False
     if not file.is_file() or not any(f"{end}." in f"{file.name}." for end in _CAPTURES):
         return False
     with file.open("rb") as content:

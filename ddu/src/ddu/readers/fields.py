@@ -51,7 +51,8 @@ def number(text: str) -> float | int | None:
     None for nan and inf, which a program prints when it has no value.
     """
     whole, point, part = text.strip().replace(",", ".").partition(".")
-    negative = "-" in whole or "-" in part
+    # A sign in the middle is that of an exponent, 1e-05.
+    negative = whole.startswith("-") or part.startswith("-")
     digits = whole.lstrip("+-") + point + part.lstrip("-")
     try:
         # What no counter of 64 bits holds is kept as a float, which overflows to infinity.

@@ -27,7 +27,9 @@ class ForeignCsv:
         self.file = file
         # Lines before the header may be blank in a pasted file.
         self._lines = [(at, cells) for at, cells in lines if any(cell.strip() for cell in cells)]
-        self.names = [name.strip() for name in self._lines.pop(0)[1]] if self._lines else []
+        self.names = (
+            [name.strip("\ufeff ") for name in self._lines.pop(0)[1]] if self._lines else []
+        )
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the cells of each line that has any. Raises UnreadableInput at other lengths."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ddu.console.input_file import parsed_json, read_json
+from ddu.console.input_file import MOST_BYTES_OF_JSON, parsed_json, read_bytes
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values
 from ddu.readers.format import LogClock, SourceTable
@@ -21,7 +21,7 @@ def received_bytes(raw: Path, flow_id: str) -> int | None:
     for role in ("server", "client"):
         file = raw / f"iperf3-{flow_id}-{role}.json"
         try:
-            end = read_json(file)["end"]
+            end = _end(file)
             counts = [end.get(key, {}).get("bytes") for key in ("sum_received", "sum")]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
@@ -29,6 +29,16 @@ def received_bytes(raw: Path, flow_id: str) -> int | None:
             if count and isinstance(count, (int, float)) and count < _MOST_BYTES:
                 return int(count)
     return None
+
+
+def _end(file: Path) -> Any:
+    """Return what iperf3 wrote at its end, in one object or with `--json-stream` in a line."""
+    content = read_bytes(file, MOST_BYTES_OF_JSON)
+    try:
+        return parsed_json(content)["end"]
+    except ValueError:
+        events = map(parsed_json, content.splitlines())
+        return next((event["data"] for event in events if event["event"] == "end"), {})
 
 
 _MOST_BYTES = 1e18
@@ -101,11 +111,17 @@ def read_iperf3(file: Path) -> LogTable:
     if not isinstance(began, int) or not 0 <= began < _LATEST_S:
         began = None
     rows: list[Values] = []
+    omitted_s = 0.0
     for interval in intervals:
         streams = interval.get("streams") if isinstance(interval, dict) else None
         for stream in streams if isinstance(streams, list) else []:
             if isinstance(stream, dict):
-                rows.append(_row(stream, began))
+                # What -O omits counts from 0 too, and then iperf3 begins again at 0.
+                is_omitted = stream.get("omitted") is True
+                rows.append(_row(stream, began, 0.0 if is_omitted else omitted_s))
+                rows[-1]["iperf3_omitted"] = float(is_omitted)
+                if is_omitted:
+                    omitted_s = max(omitted_s, _number(stream.get("end")) or 0.0)
     if not rows:
         raise UnreadableInput(file, "iperf3's JSON without an interval", "did the test begin?")
     note = ("times count from a whole second",) if isinstance(began, int) else ("no time in it",)
@@ -141,13 +157,13 @@ def _by_line(file: Path, text: str) -> tuple[Any, list[Any], int | None]:
     return start, intervals, truncated_at
 
 
-def _row(stream: dict[str, Any], began: object) -> Values:
+def _row(stream: dict[str, Any], began: object, after_s: float) -> Values:
     row: Values = {"stream": _number(stream.get("socket"))}
     begin, end = _number(stream.get("start")), _number(stream.get("end"))
     if begin is not None and end is not None:
         row["duration_ns"] = round((end - begin) * 1e9)
         if isinstance(began, int):
-            row["utc_ns"] = began * 10**9 + round(begin * 1e9)
+            row["utc_ns"] = began * 10**9 + round((after_s + begin) * 1e9)
     row["sender"] = float(bool(stream.get("sender")))
     for name, value in stream.items():
         if name not in _PLACE:

@@ -18,7 +18,7 @@ from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values
 from ddu.readers.format import Format, LogClock
 from ddu.readers.logs import LogTable, content_of, table_of
-from ddu.readers.pcap import MAGICS, Pcap
+from ddu.readers.pcap import MAGICS, Pcap, Record
 
 _FIRST = ("utc_ns", "mac_rnti", "rnti_type", "pdu_direction", "frame", "slot", "harq_process")
 _START = b"mac-nr"
@@ -70,11 +70,11 @@ def read_mac_nr(file: Path) -> LogTable:
     end = len(capture.header)
     for record in capture.records():
         end = record.end
-        framed = _payload(link, record.packet)
+        framed, whole_bytes = _payload(link, record)
         if framed.startswith(_START):
             row: Values = {"utc_ns": record.utc_ns}
             try:
-                row.update(_block(framed))
+                row.update(_block(framed, whole_bytes))
             except (struct.error, IndexError, KeyError):
                 rule = f"the record at byte {record.at} has no context of a transport block"
                 raise UnreadableInput(file, f"{rule} (mac-nr)") from None
@@ -85,16 +85,20 @@ def read_mac_nr(file: Path) -> LogTable:
     return LogTable(file, "mac-nr-pcap", table_of(rows, _FIRST), "", truncated_at)
 
 
-def _payload(link: int, record: bytes) -> bytes:
-    """Return what is in the UDP datagram or the exported PDU; nothing of other packets."""
+def _payload(link: int, record: Record) -> tuple[bytes, int]:
+    """Return what is kept of the UDP datagram or the exported PDU, and its whole length, which is
+    more where the packet was cut or sent in fragments; nothing of other packets."""
+    packet = record.packet
     if link == _UPPER_PDU:
-        return record[_end_of_tags(record) :]
-    packet = record[14:] if link == _ETHERNET and record[12:14] == b"\x08\x00" else record
+        begin = _end_of_tags(packet)
+        return packet[begin:], record.whole_bytes - begin
+    if link == _ETHERNET and packet[12:14] == b"\x08\x00":
+        packet = packet[14:]
     header_bytes = (packet[0] & 0xF) * 4 if packet else 0
     if len(packet) < header_bytes + 8 or packet[0] >> 4 != 4 or packet[9] != _UDP:
-        return b""
+        return b"", 0
     length = int.from_bytes(packet[header_bytes + 4 : header_bytes + 6], "big")
-    return packet[header_bytes + 8 : header_bytes + length]
+    return packet[header_bytes + 8 : header_bytes + length], length - 8
 
 
 def _end_of_tags(record: bytes) -> int:
@@ -108,7 +112,7 @@ def _end_of_tags(record: bytes) -> int:
     return at
 
 
-def _block(framed: bytes) -> Iterator[tuple[str, int | str]]:
+def _block(framed: bytes, whole_bytes: int) -> Iterator[tuple[str, int | str]]:
     """Yield a block's columns. Raises struct.error, IndexError or KeyError if it is damaged."""
     at = len(_START)
     _, direction, rnti_type = framed[at : at + 3]
@@ -119,7 +123,7 @@ def _block(framed: bytes) -> Iterator[tuple[str, int | str]]:
         form, names = _TAGS[tag]
         yield from zip(names, struct.unpack_from(form, framed, at + 1), strict=False)
         at += 1 + struct.calcsize(form)
-    yield "pdu_bytes", len(framed) - at - 1
+    yield "pdu_bytes", whole_bytes - at - 1
 
 
 FORMATS = (

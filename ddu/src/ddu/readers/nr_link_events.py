@@ -20,13 +20,15 @@ _FIRST = ("utc_ns", "ue", "kind")
 
 def read_radio_events(raw: Path) -> pd.DataFrame | None:
     """Return a row for each event, in order of time, null where its kind has no such field; None
-    if there is no file. Raises UnreadableInput that names the line.
+    if there is none. Raises UnreadableInput that names the line.
     """
     file = raw / FILE
-    if not file.exists():
+    if not file.exists() or not file.stat().st_size:
         return None
     text, _ = whole_lines(content_of(file))  # a last line that is cut off was never complete
     events = [_event(file, number, line) for number, line in enumerate(text.splitlines(), start=1)]
+    if not events:
+        return None
     table = table_of(events, _FIRST).astype({"utc_ns": "int64", "ue": "int64"})
     return table.sort_values("utc_ns", kind="stable", ignore_index=True)
 

@@ -56,7 +56,7 @@ class Pcap:
     def link_type(self) -> int:
         """The link-layer type of its packets (https://www.tcpdump.org/linktypes.html)."""
         order, _ = MAGICS[self.content[:4]]
-        return int(struct.unpack_from(f"{order}I", self.content, 20)[0])
+        return int(struct.unpack_from(f"{order}I", self.content, 20)[0]) & 0xFFFF
 
     @cached_property
     def _form(self) -> tuple[struct.Struct, int]:

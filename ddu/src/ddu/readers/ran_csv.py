@@ -8,6 +8,7 @@ Other columns keep their name and values.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ddu.errors import UnreadableInput
@@ -46,6 +47,7 @@ _COLUMNS = {
     for name, (column, scale) in _DIRECTION_COLUMNS.items()
     for direction in ("dl", "ul")
 }
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,8}")
 _NO_SNR_DB = -64.0
 """The SNR in FlexRIC's structure where none was measured."""
 
@@ -84,15 +86,20 @@ def _row(names: list[str], bare: list[str], cells: list[str]) -> dict[str, objec
     for name, key, cell in zip(names, bare, cells, strict=True):
         if key in _TIMES or not cell.strip():
             continue
-        value = number(cell)
+        value = _number(cell)
         if key in _COLUMNS and value is not None:
             column, scale = _COLUMNS[key]
             row[column] = (
                 None if column.endswith("_snr_db") and value == _NO_SNR_DB else value * scale
             )
-        else:
+        elif key not in _COLUMNS:
             row[name] = cell.strip() if value is None else value
     return row
+
+
+def _number(cell: str) -> float | int | None:
+    """Parse a number; an RNTI may be hexadecimal."""
+    return int(cell, 16) if _HEXADECIMAL.fullmatch(cell.strip()) else number(cell)
 
 
 FORMATS = (

@@ -158,6 +158,7 @@ def _information(text: str) -> Iterator[tuple[str, object]]:
     """Yield the columns of a line of TCP information; what has no column is in `extra`."""
     words = iter(re.sub(r"\b(users|ino|sk|cgroup|timer):\S+", " ", text).split())
     extra: list[str] = []
+    informed = False
     for word in words:
         key, colon, value = word.partition(":")
         if word in _SPACED_RATES or word == "send":
@@ -170,11 +171,13 @@ def _information(text: str) -> Iterator[tuple[str, object]]:
         elif word == "app_limited":
             yield "delivery_rate_app_limited", 1
         elif not colon:
-            if word in _NOT_CONGESTION or "cong" in extra:
+            # Behind the information stand words of others, as of TLS in the kernel.
+            if word in _NOT_CONGESTION or informed:
                 extra.append(word)
             else:
                 yield "cong", word
         elif parse := _FIELDS.get(key):
+            informed = True
             try:
                 yield from parse(value)
             except ValueError:
@@ -186,8 +189,9 @@ def _information(text: str) -> Iterator[tuple[str, object]]:
 
 
 def _rate(text: str) -> float | None:
-    """Return a rate in bytes per second; ss prints bits, with or without a decimal prefix."""
-    match = _RATE.match(text.rstrip("/"))
+    """Return a rate in bytes per second; ss prints bits, with or without a decimal prefix, and
+    after a slash the limit that the program has set."""
+    match = _RATE.match(text.partition("/")[0])
     return float(match[1]) * _RATE_SCALE[match[2]] / 8 if match else None
 
 

@@ -24,8 +24,10 @@ _ISO = re.compile(
     r" ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$"
 )
 _DATE = re.compile(
-    r"^[A-Z][a-z]{2} +([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
-    r"(?: ([AP]M))? ([A-Z]{2,5}) (\d{4})$"
+    r"^[A-Z][a-z]{2} +(?:(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2})"
+    r"|(?P<day_first>\d{1,2}) (?P<its_month>[A-Z][a-z]{2}) (?P<its_year>\d{4}))"
+    r" (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
+    r"(?: (?P<half>[AP]M))? (?P<zone>[A-Z]{2,5}|[+-]\d\d(?:\d\d)?)(?: (?P<year>\d{4}))?$"
 )
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -73,13 +75,16 @@ def stamp(text: str) -> Stamp | None:
 
 
 def _by_date(match: re.Match[str]) -> Stamp | None:
-    if match[1] not in _MONTHS:
+    month, year = match["month"] or match["its_month"], match["year"] or match["its_year"]
+    if month not in _MONTHS or not year:
         return None
-    hour = int(match[3])
-    if match[7]:
-        hour = hour % 12 + (12 if match[7] == "PM" else 0)
-    parts = [int(match[9]), _MONTHS.index(match[1]) + 1, int(match[2]), hour]
-    return _dated([*parts, int(match[4]), int(match[5])], match[6], match[8])
+    hour = int(match["hour"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"] == "PM" else 0)
+    parts = [int(year), _MONTHS.index(month) + 1, int(match["day"] or match["day_first"]), hour]
+    return _dated(
+        [*parts, int(match["minute"]), int(match["second"])], match["fraction"], match["zone"]
+    )
 
 
 def _dated(parts: list[int], fraction: str | None, zone: str | None) -> Stamp | None:
@@ -89,7 +94,7 @@ def _dated(parts: list[int], fraction: str | None, zone: str | None) -> Stamp | 
     if zone in ("Z", "UTC", "GMT"):
         return Stamp(utc_ns=local)
     if zone and zone[0] in "+-":
-        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+        minutes = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or 0)
         return Stamp(utc_ns=local - (minutes if zone[0] == "+" else -minutes) * 60 * 10**9)
     return Stamp(local_ns=local)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,18 @@ def delay_parts(aligned: pd.DataFrame) -> Figure:
             ack = _stacked(rows, "delay_ack_", [])
             note = "· parts of the one-way delay (ms)"
             plots.append(Plot(ack, title=f"{label}: ACK's way", note=note, y_from_zero=True))
-    return under_each_other([plot for plot in plots if plot.series], 220)
+    return under_each_other(_named_once([plot for plot in plots if plot.series]), 220)
+
+
+def _named_once(plots: Sequence[Plot]) -> list[Plot]:
+    """Return the plots with one entry in the legend for each part, not one in each plot."""
+    named: set[str] = set()
+    once = []
+    for plot in plots:
+        series = [replace(one, in_legend=one.name not in named) for one in plot.series]
+        named |= {one.name for one in series}
+        once.append(replace(plot, series=series))
+    return once
 
 
 def _stacked(rows: pd.DataFrame, prefix: str, more: Sequence[str]) -> list[Series]:

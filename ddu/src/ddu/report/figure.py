@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from ddu.schema.arrays import Float
+import numpy as np
+
+from ddu.schema.arrays import Bool, Float
 
 RUN_TIME = "time since the first payload packet (s)"
 """The axis of a run's time."""
@@ -30,6 +32,12 @@ class Series:
     """Half of the interval of a mean, in x and y; NaN without one."""
     bar_width: float = 0.8
     in_legend: bool = False
+
+
+def standing_alone(known: Bool) -> Bool:
+    """Return which values stand between two gaps, where a line would not show them."""
+    around = np.pad(known, 1)
+    return known & ~around[:-2] & ~around[2:]
 
 
 class Mark(NamedTuple):

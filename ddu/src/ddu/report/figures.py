@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,19 @@ _LIMIT = "what the link could carry"
 
 
 def figures(
-    tables: dict[str, pd.DataFrame], direction: str, marks: Sequence[Mark] = ()
+    tables: dict[str, pd.DataFrame],
+    direction: str,
+    marks: Sequence[Mark] = (),
+    ues: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Figure]:
-    """Return the figures that the run has data for, by name; `marks`: what happened when."""
+    """Return the figures that the run has data for, by name; `marks`: what happened when; `ues`:
+    the UE of each flow, 0 if absent."""
     aligned = tables["aligned"]
     made = {
         "timeline": timeline(
             aligned,
             direction,
-            [*marks, *event_marks(aligned, tables.get("radio_events"))],
+            [*marks, *event_marks(aligned, tables.get("radio_events"), ues)],
             tables.get("mac"),
         ),
         "delay-parts": delay_parts(aligned),
@@ -69,6 +74,7 @@ def timeline(
     In bins of 200 ms, and in the run's own to switch to; in front of the cells in which the UE was.
     """
     own_ms = _bin_ms(aligned)
+    marks = [mark for mark in marks if 0 <= mark.x <= aligned["t_s"].max() + own_ms / 1e3]
     bins_count = len(aligned) // max(aligned["flow"].nunique(), 1)
     drawn, narrow = factors(own_ms, bins_count, aligned["flow"].nunique())
     chosen = panels(aligned, direction)

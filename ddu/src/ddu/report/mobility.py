@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,11 +56,16 @@ def bands_of(aligned: pd.DataFrame) -> list[Band]:
     ]
 
 
-def event_marks(aligned: pd.DataFrame, events: pd.DataFrame | None) -> list[Mark]:
-    """Return the starts of handovers, failures and returns of the first UE."""
+def event_marks(
+    aligned: pd.DataFrame, events: pd.DataFrame | None, ues: Mapping[str, int]
+) -> list[Mark]:
+    """Return the starts of handovers, failures and returns of the UE of the first flow."""
     if events is None or "mac_cell" not in aligned:
         return []
-    marked = events[(events["ue"] == events["ue"].min()) & events["kind"].isin(list(_MARKS))]
+    marked = events[
+        (events["ue"] == ues.get(str(aligned["flow"].iloc[0]), 0))
+        & events["kind"].isin(list(_MARKS))
+    ]
     return [
         Mark(float(at), _MARKS[str(kind)])
         for at, kind in zip(marked["t_s"], marked["kind"], strict=True)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -31,13 +33,15 @@ def write_report(
     tables: dict[str, pd.DataFrame],
     summary: dict[str, Any],
     radio: str | None = None,
+    ues: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
-    """Write figures/ and report.html under `results`; `radio` describes the radio in one line."""
+    """Write figures/ and report.html under `results`; `radio` describes the radio in one line,
+    `ues` has the UE of each flow, 0 if absent."""
     flows = largest(summary["flows"])
     if len(flows) < len(summary["flows"]):
         is_kept = tables["aligned"]["flow"].isin([flow["id"] for flow in flows])
         tables = tables | {"aligned": tables["aligned"][is_kept]}
-    drawings = figures(tables, summary["flows"][0]["direction"], marks_of(summary))
+    drawings = figures(tables, summary["flows"][0]["direction"], marks_of(summary), ues)
     images = svg.write(drawings, results)
     software = of_the_run(summary["software"])
     page = templates_of(_TEMPLATES).get_template(_PAGE).render(

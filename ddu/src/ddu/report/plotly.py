@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ddu.report.figure import (
     Series,
     areas_of,
     height_px,
+    standing_alone,
 )
 from ddu.report.palette import THEME
 from ddu.schema.arrays import Float
@@ -53,13 +55,18 @@ def _trace(series: Series, index: int, figure: Figure) -> dict[str, Any]:
     is_line = series.kind in ("line", "steps", "limit")
     colour = THEME.get(series.colour, series.colour)
     trace: dict[str, Any] = {
-        "x": _rounded(series.x), "y": _rounded(series.y), "name": series.name,
-        "mode": "lines" if is_line else "markers", "showlegend": series.in_legend,
+        # Bins of milliseconds differ after hours, too.
+        "x": _rounded(series.x, 9 if figure.shared_x else 5), "y": _rounded(series.y),
+        "name": series.name, "mode": "lines" if is_line else "markers",
+        "showlegend": series.in_legend,
         "xaxis": _x_axis(figure, index), "yaxis": f"y{_axis_number(index)}",
     }  # fmt: skip
     if is_line:
         trace["line"] = {"color": colour, "width": 1.4, "dash": series.dash}
         trace["line"] |= {"shape": "hv"} if series.kind == "steps" else {}
+        if (alone := standing_alone(np.isfinite(series.y))).any():
+            sizes = np.where(alone, 3, 0).tolist()
+            trace |= {"mode": "lines+markers", "marker": {"color": colour, "size": sizes}}
     elif series.kind == "dots":
         trace |= {"marker": {"color": colour, "size": 4}, "opacity": series.opacity}
     elif series.kind == "area":
@@ -70,7 +77,7 @@ def _trace(series: Series, index: int, figure: Figure) -> dict[str, Any]:
         trace["marker"] = {"color": colour, "size": 9, "line": edge}
         bar = {"type": "data", "color": colour, "thickness": 2}
         for name, half_width in zip(("error_x", "error_y"), series.half_width, strict=True):
-            trace[name] = bar | {"array": [half_width]}
+            trace[name] = bar | {"array": _rounded(np.atleast_1d(half_width))}
     if series.kind == "limit":
         trace |= {"fill": "tozeroy", "fillcolor": "@ground"}
         trace["line"] |= {"width": 1}
@@ -166,6 +173,7 @@ def _axis_number(index: int) -> str:
     return "" if index == 0 else str(index + 1)
 
 
-def _rounded(values: Float) -> list[float | None]:
-    """Return the values with five significant digits; None for NaN."""
-    return [None if text == "nan" else float(text) for text in np.char.mod("%.5g", values).tolist()]
+def _rounded(values: Float, digits: int = 5) -> list[float | None]:
+    """Return the values with so many significant digits; None where JSON has no number for it."""
+    texts = np.char.mod(f"%.{digits}g", values).tolist()
+    return [value if math.isfinite(value := float(text)) else None for text in texts]

@@ -22,6 +22,7 @@ from ddu.report.figure import (
     Series,
     areas_of,
     height_px,
+    standing_alone,
 )
 from ddu.report.palette import DARK, GRID, INK, MUTED
 from ddu.schema.arrays import Float
@@ -104,7 +105,9 @@ def _pixels(area: Area, top_px: int, height: int) -> Area:
 def _plot(plot: Plot, at: Area, shared_x: tuple[float, float] | None) -> Iterator[str]:
     x = _Scale(*(shared_x or _x_range([plot])), at.left, at.right)
     low, high = _range([_extremes(series, axis=1) for series in plot.series])
-    y = _Scale(min(low, 0.0) if plot.y_from_zero else low, high, at.bottom, at.top)
+    if plot.y_from_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    y = _Scale(low, high, at.bottom, at.top)
     yield from _bands(plot, x, at)
     for tick in y.ticks(4):
         (py,) = y.px(np.array([tick]))
@@ -183,10 +186,12 @@ def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
         begins = np.flatnonzero(known)
         opens = np.ones(len(begins), dtype=bool)
         np.not_equal(np.diff(begins), 1, out=opens[1:])
-        commands = np.where(opens, "M", "L")
-        path = "".join(np.char.add(commands, _joined(points)).tolist())
+        alone = standing_alone(known)[known]
+        pieces = np.char.add(np.where(opens, "M", "L"), _joined(points))
+        path = "".join(np.char.add(pieces, np.where(alone, "h0", "")).tolist())
         dash = f' stroke-dasharray="{_DASHES[series.dash]}"' if _DASHES[series.dash] else ""
-        yield f'<path d="{path}" fill="none" stroke="{series.colour}"{dash}/>'
+        cap = ' stroke-linecap="round"' if alone.any() else ""
+        yield f'<path d="{path}" fill="none" stroke="{series.colour}"{dash}{cap}/>'
     elif series.kind == "dots":
         path = "".join(f"M{point}h0" for point in _joined(points).tolist())
         yield (

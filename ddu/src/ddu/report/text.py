@@ -56,8 +56,10 @@ def as_json(path: Path, summary: Mapping[str, Any], made: str = REPORT) -> str:
 
 def next_step(path: Path) -> str:
     """Return the command that one usually wants after a run: to compare it with its neighbours."""
-    folder = shlex.quote(str(path.parent))
-    others = (one for one in path.parent.glob("*/run.json") if one.parent.name != path.name)
+    parent = path.parent if path.name not in ("", "..") else path.resolve().parent
+    folder = shlex.quote(str(parent))
+    name = path.resolve().name
+    others = (one for one in parent.glob("*/run.json") if one.parent.name != name)
     if any(others):
         return f"ddu compare {folder}"
     return f"ccu run with another --cc, then ddu compare {folder}"

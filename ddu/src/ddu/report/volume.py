@@ -18,7 +18,8 @@ def completed(summary: Mapping[str, Any]) -> tuple[str, str] | None:
     volumes = [flow["volume_bytes"] for flow in summary["flows"]]
     one = _size(volumes[0]) if len({*volumes}) == 1 else _size(sum(volumes))
     several = len(volumes) > 1 and len({*volumes}) == 1
-    return (f"{len(volumes)} times {one}" if several else one), f"{took_s:.3g}"
+    took = f"{took_s:.3g}" if took_s < 999.5 else f"{took_s:.0f}"
+    return (f"{len(volumes)} times {one}" if several else one), took
 
 
 def _size(size_bytes: float) -> str:

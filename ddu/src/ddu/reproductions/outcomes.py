@@ -201,11 +201,16 @@ def sensitivity(claim: Claim, runs: Measured) -> Sensitivity | None:
     values = _values(check, runs, of, over)
     if values is None:
         return None
+    empty = Number(check, of, over)
+    every = _number(empty, *values).interval
+    if every is None:
+        return None
     parts: list[tuple[str, Interval]] = []
     for label, odd in (("odd seeds", 1), ("even seeds", 0)):
         half = replace(runs, runs=runs.runs[runs.runs["seed"] % 2 == odd])
         there = _values(check, half, of, over)
-        parts += [(label, _interval(*there))] if there else []
+        made = _number(empty, *there).interval if there else None
+        parts += [(label, made)] if made else []
     for factor in (*runs.links(of), *claim.vary):
         levels = runs.factors.get(factor, [])
         for level in levels if len(levels) > 1 else ():
@@ -214,5 +219,6 @@ def sensitivity(claim: Claim, runs: Measured) -> Sensitivity | None:
                 continue
             below = None if over is None else {**over, **fixed}
             there = _values(check, runs, {**of, **fixed}, below)
-            parts += [(level, _interval(*there))] if there else []
-    return Sensitivity(claim, of, over, _interval(*values), tuple(parts))
+            made = _number(empty, *there).interval if there else None
+            parts += [(level, made)] if made else []
+    return Sensitivity(claim, of, over, every, tuple(parts))

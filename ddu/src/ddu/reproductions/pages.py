@@ -136,10 +136,14 @@ def _about(campaigns: Path, name: str) -> dict[str, Any]:
     file = campaigns / f"{name}.yaml"
     try:
         content: dict[str, Any] = yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    except (yaml.YAMLError, ValueError) as error:
+        raise refusal(f"not YAML ({error})", "correct or quote the value", file=file) from None
     except OSError as error:
         raise refusal(
             error.strerror or str(error), "claims are about campaigns of this folder", file=file
         ) from None
+    if not isinstance(content, dict):
+        raise refusal("not a mapping", "write title, source and factors", file=file)
     return content
 
 
@@ -234,9 +238,12 @@ def _distinct(one: Outcome, outcomes: list[Outcome]) -> str:
     return " ".join(names)
 
 
+def _as_shown(check: Check) -> Shown:
+    return shown(check.metric or (check.column.name if check.column else ""))
+
+
 def _how(check: Check) -> Shown:
-    name = check.metric or (check.column.name if check.column else "")
-    how = shown(name)
+    how = _as_shown(check)
     if check.is_ratio:
         return Shown(how.label, "", 1.0)
     return how
@@ -263,7 +270,7 @@ def _number_of(check: Check) -> str:
         name = f"{how.label} {wanted.take}{of_flow}{beside}"
         name = ", ".join(filter(None, [name, _times(wanted)]))
     if check.less:
-        name = f"{name} less {check.less:g}"
+        name = f"{name} less {check.less * _as_shown(check).scale:g}"
     if check.extreme:
         name = f"{'greatest' if check.extreme == 'max' else 'least'} {name}"
     return f"{name} ({how.unit})" if how.unit else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -48,8 +48,7 @@ def restore(place: StoreDirectory, file: Path, replace: bool) -> None:
     ):
         keep_others_from_migrating(connection)
         put_back(connection)
-        _refuse_runs(connection, file, replace)
-        with _set_aside(connection):
+        with _set_aside(connection, lambda: _refuse_runs(connection, file, replace)):
             _read(place, stream)
             with connection.transaction():
                 migrate(connection)
@@ -82,13 +81,18 @@ def _runs(connection: Connection) -> int:
 
 
 @contextmanager
-def _set_aside(connection: Connection) -> Iterator[None]:
+def _set_aside(connection: Connection, check: Callable[[], None]) -> Iterator[None]:
     """Rename the schema for the block; remove it afterwards, or put it back if the block fails.
 
     What a later version of the schema has besides would stand in the way of an older backup.
     """
     if _has(connection, "testbed"):
-        connection.execute(f"ALTER SCHEMA testbed RENAME TO {_BEFORE}")
+        with connection.transaction():
+            if version_of(connection):
+                # What others are publishing just now ends first, and counts.
+                connection.execute("LOCK TABLE testbed.run")
+            check()
+            connection.execute(f"ALTER SCHEMA testbed RENAME TO {_BEFORE}")
     try:
         yield
     except BaseException:
@@ -143,7 +147,7 @@ def _run(
         environment = docker.environment(place, address)
     else:
         where = [f"--host={address.host}", f"--port={address.port}", "--no-password"]
-        command = [str(private.program(program)), *arguments, *where, *reach]
+        command = [str(private.program(program, place.data)), *arguments, *where, *reach]
         environment["PGPASSWORD"] = place.password("owner")
         environment.pop("HOME", None)  # Root's, which that user may not enter.
         rights = {"cwd": "/", **private.rights()}

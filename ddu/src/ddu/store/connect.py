@@ -45,7 +45,9 @@ def connected(url: str, autocommit: bool = False) -> Iterator[Connection]:
             keepalives_count=3,
             # What a session asks for comes before what database and role have set.
             options=f"-c client_min_messages=warning -c lock_timeout={_LOCK_TIMEOUT_S}s "
-            f"-c search_path={_SEARCH_PATH}",
+            f"-c search_path={_SEARCH_PATH} "
+            # The locks of a client that is gone end as soon.
+            "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
         )
     except psycopg.Error as error:
         raise _not_connected(where, error) from None

@@ -108,7 +108,8 @@ class StoreDirectory:
         """Return the connection string of a role of the store."""
         address = self.address()
         login = f"{role}:{self.password(_SECRET[role])}"
-        return f"postgresql://{login}@{address.host}:{address.port}/{database}"
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        return f"postgresql://{login}@{host}:{address.port}/{database}"
 
 
 def default_directory() -> Path:

@@ -103,6 +103,10 @@ def await_running(runs: Path, since_s: float) -> Path:
 def _follow(url: str, path: Path, report: Report, replace: bool, stop: threading.Event) -> None:
     with connected(url) as connection:
         migrate(connection)
+        while not _is_only_follower(connection, path):
+            connection.commit()
+            if read_manifest(path).status != "running" or stop.wait(_RETRY_S):
+                return
         # No waiting for the disk: were the server to die, all is read from the files again.
         connection.execute("SET synchronous_commit = off")
         run_id = _begin(connection, path, replace)
@@ -116,6 +120,13 @@ def _follow(url: str, path: Path, report: Report, replace: bool, stop: threading
                 connection.commit()
             if manifest.status != "running" or stop.wait(LOOK_EVERY_S):
                 return
+
+
+def _is_only_follower(connection: Connection, path: Path) -> bool:
+    """Take the lock of who follows the run, until the connection ends; False if another has it."""
+    name = manifest_row(read_manifest(path), from_root(path))["name"]
+    row = connection.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 1))", [name])
+    return bool((row.fetchone() or [False])[0])
 
 
 def _begin(connection: Connection, path: Path, replace: bool = False) -> int:

@@ -7,6 +7,7 @@ server's directories. So root neither reads nor writes there: programs with that
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 import shutil
@@ -73,19 +74,19 @@ def running(place: StoreDirectory) -> bool:
     if not file.exists():
         return False
     _need_no_pipe(file)
-    return _ran([program("pg_ctl"), "status", "-D", place.data]).returncode == 0
+    return _ran([program("pg_ctl", place.data), "status", "-D", place.data]).returncode == 0
 
 
-def program(name: str) -> Path:
-    """Return one of PostgreSQL's programs, of the newest installed version.
+def program(name: str, data: Path | None = None) -> Path:
+    """Return one of PostgreSQL's programs: of the version that made the data, else the newest.
 
     Debian keeps the server's out of PATH, a directory for each version.
     """
-    packaged = sorted(
-        Path("/usr/lib/postgresql").glob(f"*/bin/{name}"),
-        key=lambda path: int(path.parts[-3]) if path.parts[-3].isdigit() else 0,
-    )
-    executable = packaged[-1] if packaged else shutil.which(name)
+    packaged = {path.parts[-3]: path for path in Path("/usr/lib/postgresql").glob(f"*/bin/{name}")}
+    newest = max(packaged, key=lambda version: int(version) if version.isdigit() else 0, default="")
+    made = data / "PG_VERSION" if data else None
+    version = _read(made).strip() if made and made.exists() else newest
+    executable = packaged.get(version, packaged.get(newest)) or shutil.which(name)
     if not executable:
         raise StoreRefused(
             "not found",
@@ -138,14 +139,17 @@ def _refuse_moved(place: StoreDirectory, address: Address) -> None:
 
 
 def _refuse_taken(address: Address) -> None:
-    with socket.socket() as probe:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address.host, address.port))
         except OSError as error:
             raise StoreRefused(
                 error.strerror or str(error),
-                "choose another with --port",
+                "choose another with --port"
+                if error.errno in (errno.EADDRINUSE, errno.EACCES)
+                else "choose another with --bind",
                 key=f"{address.host}:{address.port}",
             ) from None
 
@@ -206,7 +210,7 @@ def _as_server(file: Path, *command: str | Path, text: str = "") -> str:
 
 
 def _run(place: StoreDirectory, name: str, *arguments: str | Path) -> None:
-    ran = _ran([program(name), *map(str, arguments)])
+    ran = _ran([program(name, place.data), *map(str, arguments)])
     if ran.returncode != 0:
         said, fix = _last_words(place, (ran.stdout + ran.stderr).decode(errors="replace"))
         raise StoreError(f"{name} failed: {said}", fix, file=place.directory)

@@ -207,11 +207,6 @@ pub(super) enum Rank {
     Fixed,
 }
 
-/// The default, as of network interfaces.
-fn joined() -> bool {
-    true
-}
-
 fn one_layer() -> Both<u8> {
     Both { dl: 1, ul: 1 }
 }
@@ -355,7 +350,7 @@ pub(super) struct Samples {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Devices {
-    #[serde(default = "joined")]
+    #[serde(default = "yes")]
     pub gro: bool,
     pub core: Device,
     pub ue: Vec<Lined<Ue>>,

@@ -5,10 +5,11 @@ use std::ffi::c_int;
 use std::io;
 use std::mem;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use anyhow::{Context, Result, ensure};
 use nix::libc;
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, setsockopt, socket, sockopt,
 };
@@ -221,14 +222,8 @@ fn index(interface: &str) -> Result<c_int> {
 
 /// A file in memory with `length` zeros.
 pub fn zeros(length: usize) -> Result<OwnedFd> {
-    // SAFETY: a new descriptor, or −1.
-    let file = unsafe {
-        let number = libc::memfd_create(c"payload".as_ptr(), libc::MFD_CLOEXEC);
-        checked(number.min(0)).context("memfd_create")?;
-        OwnedFd::from_raw_fd(number)
-    };
-    let block = vec![0; length];
-    nix::unistd::write(&file, &block).context("payload")?;
+    let file = memfd_create("payload", MFdFlags::MFD_CLOEXEC).context("memfd_create")?;
+    nix::unistd::write(&file, &vec![0; length]).context("payload")?;
     Ok(file)
 }
 

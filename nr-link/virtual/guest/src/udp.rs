@@ -2,13 +2,18 @@
 //! A UDP flow at a constant rate, with iperf3's header in each datagram: seconds, microseconds and a
 //! number that counts from 1, 32 bits each, big-endian.
 
+use std::io::IoSliceMut;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Context, Result, bail};
+use nix::cmsg_space;
 use nix::errno::Errno;
-use nix::libc;
-use nix::sys::socket::{MsgFlags, SockType, SockaddrStorage, connect, send, setsockopt, sockopt};
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, SockType, SockaddrStorage, connect, recvmsg, send, setsockopt,
+    sockopt,
+};
+use nix::sys::time::TimeSpec;
 use nr_link_virtual_plan::{Datagrams, Flow as Plan, FlowReport, Interval, Transport};
 
 use crate::clock::{self, Nanos, SECOND, nanos, seconds};
@@ -271,37 +276,17 @@ impl Flow for UdpFlow {
 /// The next datagram: its length, iperf3's header and when it came (UTC); none: there is none.
 fn receive(socket: &OwnedFd) -> Result<Option<(usize, [u8; HEADER_BYTES], Nanos)>> {
     let mut header = [0; HEADER_BYTES];
-    let mut buffer = libc::iovec {
-        iov_base: header.as_mut_ptr().cast(),
-        iov_len: header.len(),
-    };
-    let mut control = [0_u64; 8]; // room for one timestamp, aligned
-    // SAFETY: all zeros is an empty msghdr.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = &raw mut buffer;
-    message.msg_iovlen = 1;
-    message.msg_control = control.as_mut_ptr().cast();
-    message.msg_controllen = size_of_val(&control);
-    let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
-    // SAFETY: the message describes memory of this function.
-    let count = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
-    let length = match Errno::result(count) {
-        Ok(count) => count as usize,
+    let mut buffers = [IoSliceMut::new(&mut header)];
+    let mut control = cmsg_space!(TimeSpec);
+    let flags = MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT;
+    let message = match recvmsg::<()>(socket.as_raw_fd(), &mut buffers, Some(&mut control), flags) {
+        Ok(message) => message,
         Err(Errno::EAGAIN) => return Ok(None),
         Err(error) => return Err(error).context("receiving"),
     };
-    // SAFETY: the kernel filled the message, whose one control message is a struct timespec.
-    let arrival = unsafe {
-        let first = libc::CMSG_FIRSTHDR(&raw const message);
-        match first.as_ref() {
-            Some(found) if found.cmsg_type == libc::SCM_TIMESTAMPNS => {
-                let time: libc::timespec = libc::CMSG_DATA(first)
-                    .cast::<libc::timespec>()
-                    .read_unaligned();
-                time.tv_sec as Nanos * SECOND + time.tv_nsec as Nanos
-            }
-            _ => bail!("a datagram came without the time of its arrival"),
-        }
+    let Some(ControlMessageOwned::ScmTimestampns(time)) = message.cmsgs()?.next() else {
+        bail!("a datagram came without the time of its arrival")
     };
-    Ok(Some((length, header, arrival)))
+    let arrival = time.tv_sec() as Nanos * SECOND + time.tv_nsec() as Nanos;
+    Ok(Some((message.bytes, header, arrival)))
 }

@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, ftruncate};
 
@@ -28,7 +29,7 @@ const V1_USED: &str = "memory.usage_in_bytes";
 /// What is refused, and how to allow it.
 pub fn check(memory_mb: u64) -> Result<()> {
     memory(memory_mb)?;
-    open_files(soft_limit_of_open_files()?)?;
+    open_files(getrlimit(Resource::RLIMIT_NOFILE).context("getrlimit")?.0)?;
     executable_memory()?;
     tracing()
 }
@@ -44,17 +45,6 @@ fn open_files(limit: u64) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-fn soft_limit_of_open_files() -> Result<u64> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: writes into the structure only.
-    let asked = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-    Errno::result(asked).context("getrlimit")?;
-    Ok(limit.rlim_cur)
 }
 
 /// The kernel takes its memory when it uses it: only a machine that is nearly full is refused.

@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 CCU = Path(sys.executable).with_name("ccu")
 PATIENCE_S = 900
@@ -61,17 +57,3 @@ def kill_container(service: str) -> None:
     label = f"label=com.docker.compose.service={service}"
     listed = subprocess.run(["docker", "ps", "-q", "--filter", label], capture_output=True)
     subprocess.run(["docker", "kill", *listed.stdout.decode().split()], check=True)
-
-
-def wait_until(there: Callable[[], object], process: subprocess.Popen[Any]) -> None:
-    """Wait for something in a run that has to go on."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not there():
-        assert time.monotonic() < deadline
-        assert process.poll() is None, "the run ended before its traffic"
-        time.sleep(0.5)
-
-
-def manifest(run: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((run / "run.json").read_text())
-    return content

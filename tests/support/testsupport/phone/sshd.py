@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from testsupport.ports import free_port
+from testsupport.waiting import until
 
 
 @contextmanager
@@ -41,10 +41,7 @@ def sshd(folder: Path, namespace: str, address: str, environment: str) -> Iterat
     command = ["ip", "netns", "exec", namespace, program, "-D", "-e", "-f"]
     log = folder / "log"
     daemon = subprocess.Popen([*command, str(folder / "sshd_config")], stderr=log.open("wb"))
-    deadline = time.monotonic() + 300
-    while b"listening" not in log.read_bytes():
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.05)
+    until(lambda: b"listening" in log.read_bytes())
     try:
         yield f"ssh -F {folder / 'ssh_config'}"
     finally:

@@ -97,7 +97,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
     BinMetric(
         "quic_loss_count", "packets that the QUIC sender declared lost", "Losses (QUIC)", "packets",
         digits=0, details="qlog: `packet_lost`", needs=_QLOG, compute=_events("quic_loss_count"),
-        panel=Panel(81, as_dots=True),
+        panel=Panel(81, as_dots=True, in_wider_bins="sum"),
     ),
     BinMetric(
         "quic_spurious_loss_count", "of these, packets that the receiver got",

@@ -45,12 +45,12 @@ def of_bugreport(report: Bugreport, known: Subscriptions, notes: list[str]) -> l
     changes = list(_changes(report, _phone_of(report, known, notes)))
     changes += [(at, text) for at, text in report.dumps if at is not None]
     readings: list[Reading] = []
-    before = ""
+    before, last = "", None
     for at, text in sorted(changes, key=lambda one: one[0]):
-        if before:
+        if before and at != last:
             readings.append(_reading(report.utc_ns(at - 1), before))
         readings.append(_reading(report.utc_ns(at), text))
-        before = text
+        before, last = text, at
     return readings
 
 

@@ -84,7 +84,7 @@ class _Reader:
             if report.is_reading:
                 self._stale += 1
                 break
-            if HEADER.match(line.text):
+            if HEADER.match(line.text) or UE_LINE.match(line.text):
                 yield block.rows()
                 block = _Block(report.is_reading)
                 block.take(line)

@@ -246,33 +246,12 @@ fn run(program: &str, arguments: &[&str]) -> String {
 pub fn write_config(folder: &Path, prb: u16, delay_ms: f64, [server, ue]: [&str; 2]) -> PathBuf {
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios/static.yaml");
     let config = folder.join("link.yaml");
-    let scenario = scenario.display();
-    let text = format!(
-        "schema: nr-link/1
-seed: 1
-mtu_bytes: 1500
-radio:
-  carrier_ghz: 3.6
-  numerology: 1
-  prb: {prb}
-  duplex: {{tdd: {{pattern: DDDDDDDSUU, special: {{dl_symbols: 6, ul_symbols: 4}}}}}}
-  layers: {{dl: 1, ul: 1}}
-  mcs_table: 64qam
-  link_adaptation: {{olla: {{bler_target: 0.1}}}}
-scenario: {scenario}
-path:
-  dl: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
-  ul: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
-queue:
-  dl: {{packets: 3200}}
-  ul: {{packets: 3200}}
-samples: {{interval_ms: 10}}
-devices:
-  core: {{name: n6, netns: {server}}}
-  ue: [{{name: ue1, netns: {ue}}}]
-output: {{mac: mac.csv, link: link.csv, summary: link-summary.json}}
-"
-    );
+    let text = include_str!("../../../../model/tests/common/link.yaml")
+        .replace("prb: 106", &format!("prb: {prb}"))
+        .replace("scenario.yaml", &scenario.display().to_string())
+        .replace("delay_ms: 10.0", &format!("delay_ms: {delay_ms}"))
+        .replace("{name: n6}", &format!("{{name: n6, netns: {server}}}"))
+        .replace("{name: ue1}", &format!("{{name: ue1, netns: {ue}}}"));
     std::fs::write(&config, text).unwrap();
     config
 }

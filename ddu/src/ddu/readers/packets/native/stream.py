@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -41,20 +40,6 @@ class PacketStream(Iterator[pa.RecordBatch]):
         if batch is None:
             raise StopIteration
         return pa.record_batch(batch)
-
-    def follow(
-        self, ended: Callable[[], bool], look_every_s: float = 0.1
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the batches of a file that is being written, until `ended` returns that it is
-        whole. What is only partly there is waited for. Plain files; a compressed one is read
-        as far as it goes.
-        """
-        while True:
-            is_last = ended()  # asked before the look: what was written until then is seen by it
-            yield from self
-            if is_last:
-                return
-            time.sleep(look_every_s)
 
     @property
     def flows(self) -> pa.Table:
