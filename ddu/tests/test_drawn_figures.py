@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures show of values that a line or a bar could hide."""
+"""Values that a line or a bar of a figure could hide."""
 
 from __future__ import annotations
 
