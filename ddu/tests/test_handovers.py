@@ -100,6 +100,20 @@ def test_throughput_recovers_when_100_ms_have_nine_tenths_of_it(tmp_path: Path) 
     assert (numbers["too_late_count"], numbers["interruption_ms"]) == (1, 180.0)
 
 
+def test_each_change_has_the_bytes_of_its_own(tmp_path: Path) -> None:
+    """The next one says at its own instant what became of one that was still under way."""
+    more = {"retransmitted_bytes": 0, "discarded_bytes": 0}
+    cut = event(3400, "data_forwarded", cell=0, target=1, forwarded_bytes=3000, **more)
+    own = event(3450, "data_forwarded", cell=1, target=0, forwarded_bytes=7, **more)
+    back = {**EVENTS[-1], "utc_ns": 3400 * MS}
+    events = read(tmp_path, lines([*EVENTS[:3], cut, back, own]))
+    aligned = pd.DataFrame({"tcp_throughput_bps": np.full(400, 1e6), "tcp_rtt_ms": 40.0})
+    flow = SimpleNamespace(flow=SimpleNamespace(id="f0", ue=0))
+    table = handovers_table(events, aligned, [flow], Bins(0, 20 * MS, 400))  # type: ignore[arg-type, list-item]
+    assert table is not None
+    assert table["forwarded_bytes"].tolist() == [3000, 7]
+
+
 def test_the_next_changes_interruption_is_not_after_this_one(tmp_path: Path) -> None:
     """Nothing from 3.5 s on, 440 ms after the handover: the UE re-establishes at 3.8 s."""
     again = {**EVENTS[-1], "utc_ns": 3800 * MS}

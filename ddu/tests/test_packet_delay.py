@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ddu.analyze import analysis_of
 from ddu.flows.packet_delay import PacketDelays
-from testsupport.synthetic_run import MS, T0, SyntheticRun, udp
+from testsupport.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, tcp, udp
 
 SEGMENT_BYTES = 1448
 
@@ -124,6 +124,22 @@ def test_what_an_outage_at_the_end_kept_is_lost(tmp_path: Path) -> None:
     assert summary["flows"][0]["lost_in_link_count"] == 2
 
 
+def test_what_an_outage_kept_is_lost_where_another_connection_shows_the_captures_went_on(
+    tmp_path: Path,
+) -> None:
+    run = SyntheticRun()
+    for number in range(20):
+        packet = udp(*run.ends(0), 1000 + number)
+        run.sender.add(T0 + number * MS, packet)
+        if number < 10:
+            run.receiver.add(T0 + (number + 15) * MS, packet)
+    other = tcp((SERVER, 50999), (UE, 5201), 7, 7, 100)
+    run.sender.add(T0 + 90 * MS, other)
+    run.receiver.add(T0 + 91 * MS, other)
+    summary = analysis_of(run.write(tmp_path / "run")).summary
+    assert summary["flows"][0]["lost_in_link_count"] == 10
+
+
 @pytest.mark.parametrize(("size", "lost"), [(1000, 1), (4000, None)])
 def test_datagrams_that_offloads_join_have_no_fate(
     tmp_path: Path, size: int, lost: int | None
@@ -137,6 +153,8 @@ def test_datagrams_that_offloads_join_have_no_fate(
     summary = analysis_of(run.write(tmp_path / "run")).summary
     assert summary["flows"][0]["lost_in_link_count"] == lost
     assert (summary["flows"][0]["owd_ms"]["mean"] is None) == (lost is None)
+    for of in (summary, summary["flows"][0]):
+        assert (of["packet_owd_ms"]["mean"] is None) == (lost is None)
     assert [text.startswith("f0: The captures hold") for text in summary["not_captured"]] == (
         [] if lost else [True]
     )

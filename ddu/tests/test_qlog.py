@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ddu.api import analyze
+from ddu.api import analyze, open_run
 from ddu.compare.load import load_runs
 from ddu.compare.tables import METRICS, means_text, usual_metrics
 from ddu.errors import UnreadableInput
@@ -161,6 +161,9 @@ def test_the_rtt_of_a_quic_sender_is_in_summary_text_and_comparison(tmp_path: Pa
     summary = json.loads((run / "summary.json").read_text())
     assert (summary["quic_rtt_ms"]["mean"], summary["quic_rtt_ms"]["p50"]) == (22.0, 22.0)
     assert summary["flows"][0]["quic_rtt_ms"] == summary["quic_rtt_ms"]
+    bins = open_run(run).aligned
+    assert bins["quic_loss_count"].sum() == 1
+    assert bins["quic_spurious_loss_count"].isna().all()
     heading, row, *_ = lines(run, summary)
     assert "RTT (QUIC) p50" in heading
     assert "22.0 ms" in row

@@ -78,6 +78,21 @@ def test_a_repetition_that_is_lost_again_needs_news_sent_after_it(tmp_path: Path
     assert counts(observed(run, tmp_path)) == (1, 1, 0)
 
 
+def test_duplicates_from_before_a_copy_do_not_report_its_loss(tmp_path: Path) -> None:
+    """An outage: the retransmission that they caused is lost, and the timer's that follow."""
+    run = SyntheticRun()
+    run.handshake()
+    for index in range(10):
+        arrives = None if index == 3 else (index + 10) * MS
+        run.data(index * MS, index * MSS, MSS, 100 + index, arrives)
+    for index in range(7):
+        run.ack((13 + index) * MS, 3 * MSS, 102, (23 + index) * MS)
+    for at_ms, arrives in ((26, None), (326, None), (926, None), (2126, 2136 * MS)):
+        run.data(at_ms * MS, 3 * MSS, MSS, 100 + at_ms, arrives)
+    (flow,) = observed_flows(run.write(tmp_path / "run"))
+    assert [one.count.sum() for one in (flow.causes.fast, flow.causes.timeout)] == [1, 3]
+
+
 def test_a_second_copy_of_what_arrived_is_spurious(tmp_path: Path) -> None:
     run = SyntheticRun()
     run.handshake()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ddu.flows.datagrams import datagrams
 from ddu.flows.goodput import delivered_in_order
-from ddu.flows.loss import fates
+from ddu.flows.loss import end_ns, fates
 from ddu.metrics.convergence import convergence
 from ddu.metrics.fairness import friendliness
 from ddu.readers.packets.segments import Acks, Segments
@@ -71,7 +71,8 @@ def test_fates_are_those_of_every_byte(
 ) -> None:
     arrives = data.draw(st.lists(st.booleans(), min_size=len(packets), max_size=len(packets)))
     arrived = [packet for packet, there in zip(packets, arrives, strict=True) if there]
-    fate = fates(segments(packets), segments(arrived), longest_ns)
+    sides = segments(packets), segments(arrived)
+    fate = fates(*sides, longest_ns, end_ns(*sides))
     reached = max((seq + size for seq, size in arrived), default=0)
     # From here on, a packet above all that arrived may have been under way at the end.
     open_from = 100 * (len(packets) - 1) - longest_ns
@@ -98,7 +99,7 @@ def test_datagrams_are_received_lost_or_under_way(forms: list[int], data: st.Dat
     order = data.draw(st.permutations(sorted(kept)))
     sent = segments([(0, 10)] * len(forms), [form + 1 for form in forms])
     received = segments([(0, 10)] * len(order), [forms[index] + 1 for index in order])
-    counted = datagrams(sent, received)
+    counted = datagrams(sent, received, end_ns(sent, received))
     alone = [index for index in order if forms.count(forms[index]) == 1]
     delays = [(100 * order.index(index) - 100 * index) / 1e6 for index in alone]
     assert counted.delay.value_ms.tolist() == delays
@@ -122,8 +123,11 @@ def test_datagrams_of_an_outage_that_lasts_are_lost() -> None:
     """Ten arrive after ten intervals, then none of ninety; the last ten may be under way."""
     sent = segments([(0, 10)] * 100, list(range(1, 101)))
     received = segments([(0, 10)] * 10, list(range(1, 11)))
-    counted = datagrams(sent, replace(received, utc_ns=received.utc_ns + 1000))
+    received = replace(received, utc_ns=received.utc_ns + 1000)
+    counted = datagrams(sent, received, end_ns(sent, received))
     assert counted.lost.utc_ns.tolist() == [100 * index for index in range(10, 89)]
+    # All of them, where the captures show another connection's packets for as long again.
+    assert datagrams(sent, received, 10_901).lost.count.sum() == 90
 
 
 def aligned(cwnd_bytes: list[float]) -> pd.DataFrame:

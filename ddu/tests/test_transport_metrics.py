@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 
 from ddu.analyze import Analysis, analysis_of
-from testsupport.synthetic_run import MS, T0, SyntheticRun, observed_flows, steady
+from ddu.flows.observe import observe
+from ddu.readers.packets.implementations import Reader
+from ddu.readers.recording import read_recording
+from ddu.run.manifest import read_manifest
+from testsupport.synthetic_run import MS, SYN, T0, SyntheticRun, observed_flows, steady, tcp
 
 
 def analysed(run: SyntheticRun, directory: Path) -> Analysis:
@@ -82,6 +86,35 @@ def test_losses_are_counted_where_they_happen(tmp_path: Path) -> None:
     assert summary["retransmissions_count"] == 2
     assert summary["lost_in_link_count"] == 1
     assert summary["lost_before_link_count"] == 1
+
+
+def test_what_was_acknowledged_after_the_receivers_capture_ended_is_not_lost(
+    tmp_path: Path,
+) -> None:
+    run = steady()
+    until = T0 + 50 * MS
+    run.receiver.records = [one for one in run.receiver.records if one[0] < until]
+    (flow,) = observed_flows(run.write(tmp_path / "run"))
+    assert flow.lost.count.sum() == 0
+
+
+def test_payload_of_a_syn_begins_after_its_number(tmp_path: Path) -> None:
+    """TCP Fast Open (RFC 7413)."""
+    run = SyntheticRun()
+    opening = tcp(*run.ends(0), run.isn, 0, 1000, SYN, (1, 0))
+    run.sender.add(T0, opening)
+    run.receiver.add(T0 + 10 * MS, opening)
+    for index in range(10):
+        begin, sent = 1000 + index * 1448, (20 + index) * MS
+        run.data(sent, begin, 1448, 120 + index, sent + 10 * MS)
+        run.ack(sent + 10 * MS, begin + 1448, 120 + index, sent + 20 * MS)
+    directory = run.write(tmp_path / "run")
+    readers: tuple[Reader, ...] = ("native", "dpkt")
+    for reader in readers:
+        recording = read_recording(directory, read_manifest(directory), reader)
+        (flow,), _ = observe(recording.manifest.flows, recording.captures)
+        assert flow.lost_before_link.count.sum() == flow.retransmissions.count.sum() == 0
+        assert flow.delivered[1].sum() == 15_480
 
 
 def test_reordering_is_not_loss(tmp_path: Path) -> None:

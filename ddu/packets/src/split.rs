@@ -256,7 +256,9 @@ impl Rows {
             .push(header_bytes.min(u32::from(u16::MAX)) as u16);
         match &packet.transport {
             Transport::Tcp(tcp) => {
-                rows.seq.push(tcp.seq);
+                // A SYN takes a number itself: payload in it (TCP Fast Open) begins after.
+                rows.seq
+                    .push(tcp.seq.wrapping_add(u32::from(tcp.flags & SYN != 0)));
                 if let Some((value, _)) = tcp.options.timestamps {
                     self.tsval.push(utc_ns, value);
                 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.flows.loss import Events, end_ns
+from ddu.flows.loss import Events
 from ddu.flows.rtt import Samples
 from ddu.readers.packets.segments import Segments
 from ddu.schema.arrays import UInt32
@@ -29,13 +29,13 @@ class Datagrams:
     """Per sample of `delay`: it was sent before another that arrived before it."""
 
 
-def datagrams(sent: Segments, received: Segments) -> Datagrams:
+def datagrams(sent: Segments, received: Segments, until_ns: int) -> Datagrams:
     """Match the datagrams of the two captures.
 
     Datagrams that cannot be distinguished (an iperf3 without its counter, say) have no delay; of
     them as many are lost as did not arrive, and the earliest. What was sent after the last one that
-    arrived may have been under way when the captures ended: it is lost if they went on for longer
-    than any datagram took, and otherwise left open.
+    arrived may have been under way when the captures ended: it is lost if they went on (`until_ns`)
+    for longer than any datagram took, and otherwise left open.
     """
     sent, received = _with_digest(sent), _with_digest(received)
     of_sent, copies = _copies(sent.digest)
@@ -45,7 +45,7 @@ def datagrams(sent: Segments, received: Segments) -> Datagrams:
     )
     alone = shared[(copies[in_sent] == 1) & (arrivals[in_received] == 1)]
     delay, ip_bytes, late = _delays(sent, received, alone)
-    open_from_ns = end_ns(sent, received) - int(delay.value_ms.max(initial=0) * 1e6)
+    open_from_ns = until_ns - int(delay.value_ms.max(initial=0) * 1e6)
     lost = _lost(sent, of_sent, copies, in_sent, arrivals[in_received], open_from_ns)
     return Datagrams(delay, lost, ip_bytes, late)
 

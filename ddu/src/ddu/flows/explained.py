@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ddu.flows.loss import largest_segment
 from ddu.flows.observe import ObservedFlow
 from ddu.readers.delays import parts_of
 from ddu.readers.packets.segments import Acks, Segments
@@ -112,23 +113,11 @@ def _in_captures(link: Columns, row: Int, flow: ObservedFlow, role: str) -> _Cho
         return _Chosen(row[:0], row[:0], row[:0])
     entered, left = link["entered_utc_ns"][row], link["left_utc_ns"][row]
     number = link[key][row].astype(np.int64)
-    number -= _origin(number, entered, sent)
+    number -= flow.origin
     sent_ns = _nearest(number, entered, sent, "backward")
     received_ns = _nearest(number, left, received, "forward")
     known = (sent_ns > 0) & (received_ns > 0)
     return _Chosen(row[known], sent_ns[known], received_ns[known])
-
-
-def _origin(number: Int, entered_utc_ns: Int, captured: pd.DataFrame) -> int:
-    """Return what the link's numbers are ahead of the capture's, modulo 2³².
-
-    The most frequent distance between a row and the packet that was sent just before it.
-    """
-    at = np.searchsorted(captured["utc_ns"], entered_utc_ns + _EARLY_NS) - 1
-    known = at >= 0
-    ahead = number[known] - captured["number"].to_numpy()[at[known]]
-    values, counts = np.unique(ahead % 2**32, return_counts=True)
-    return int(values[np.argmax(counts)]) if len(values) else 0
 
 
 def _nearest(
@@ -138,15 +127,15 @@ def _nearest(
     shift = _EARLY_NS if direction == "backward" else -_EARLY_NS
     left = pd.DataFrame({"at": utc_ns + shift, "number": number % 2**32})
     left = left.assign(row=np.arange(len(number))).sort_values("at", kind="stable")
-    right = captured.assign(number=captured["number"] % 2**32)
+    right = captured.assign(number=captured["number"] % 2**32, place=np.arange(len(captured)))
     joined = pd.merge_asof(
-        left, right.rename(columns={"utc_ns": "capture_ns"}).assign(at=right["utc_ns"]), on="at",
-        by="number", direction=direction, tolerance=_NEAR_NS,
+        left, right.rename(columns={"utc_ns": "at"}), on="at", by="number", direction=direction,
+        tolerance=_NEAR_NS,
     )  # fmt: skip
+    joined = joined[joined["place"].notna()]
+    # Instants never pass through float64, which would round them.
     captured_ns = np.zeros(len(number), dtype=np.int64)
-    captured_ns[joined["row"].to_numpy()] = (
-        joined["capture_ns"].fillna(0).to_numpy().astype(np.int64)
-    )
+    captured_ns[joined["row"]] = captured["utc_ns"].to_numpy()[joined["place"].astype("int64")]
     return captured_ns
 
 
@@ -155,9 +144,9 @@ def _segments(captured: Segments) -> pd.DataFrame:
     count = captured.segment_count.astype(np.int64)
     first = np.repeat(np.cumsum(count) - count, count)
     nth = np.arange(int(count.sum())) - first
-    each = -(-captured.payload_bytes.astype(np.int64) // np.maximum(count, 1))
-    return _sorted(np.repeat(captured.utc_ns, count), np.repeat(captured.seq, count)
-                   + nth * np.repeat(each, count))  # fmt: skip
+    each = int(largest_segment(captured))
+    seq = np.repeat(captured.seq, count) + nth * each
+    return _sorted(np.repeat(captured.utc_ns, count), seq)
 
 
 def _acks(captured: Acks) -> pd.DataFrame:

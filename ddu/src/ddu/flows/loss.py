@@ -62,16 +62,16 @@ class Fates:
     """Copies of bytes of which an earlier copy arrived."""
 
 
-def fates(sent: Segments, received: Segments, longest_ns: int) -> Fates:
+def fates(sent: Segments, received: Segments, longest_ns: int, until_ns: int) -> Fates:
     """Return which copies were lost: as many as did not arrive, and the earliest ones, since TCP
     retransmits because a copy was lost and not the other way round.
 
     Bytes above the last one received may have been in flight when the captures ended: their copies
-    are lost if the captures went on for longer than any packet took (`longest_ns`), and otherwise
-    left open.
+    are lost if the captures went on (`until_ns`) for longer than any packet took (`longest_ns`),
+    and otherwise left open.
     """
     reached = int(received.end.max(initial=0))
-    decided = (sent.end <= reached) | (sent.utc_ns < end_ns(sent, received) - longest_ns)
+    decided = (sent.end <= reached) | (sent.utc_ns < until_ns - longest_ns)
     until = int(sent.end[decided].max(initial=reached))
     # A byte that was sent once and arrived at all was not lost: only the others are looked at.
     doubtful = merged(resent_ranges(sent), holes(union(received.seq, received.end), until))
@@ -118,10 +118,16 @@ def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bo
     if not mask.any():
         return NO_EVENTS
     chosen, size = packets.where(mask), size_bytes[mask]
-    # The last segment of a super-packet may be shorter: those of the flow have the largest's size.
-    largest = np.ceil(packets.payload_bytes / np.maximum(packets.segment_count, 1)).max()
+    largest = largest_segment(packets)
     per_segment = np.where(chosen.segment_count > 1, largest, chosen.payload_bytes)
     return Events(chosen.utc_ns, np.ceil(size / np.maximum(per_segment, 1)), size)
+
+
+def largest_segment(packets: Segments) -> float:
+    """Return the payload bytes of each segment of the super-packets: that of the largest, as the
+    last one of a super-packet may be shorter; 0 without packets."""
+    mean = packets.payload_bytes / np.maximum(packets.segment_count, 1)
+    return float(np.ceil(mean).max(initial=0))
 
 
 def _rank_within(group: Int) -> Int:

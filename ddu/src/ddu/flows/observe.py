@@ -45,6 +45,10 @@ class ObservedFlow:
     receiver_acks: Acks
     back_ip_bytes: int
     """IP bytes that the receiver sent, by its own capture."""
+    origin: int = 0
+    """The header's number of the stream's first byte, from which `sent` and ACKs count."""
+    captured_until_ns: int = 0
+    """The last packet of any connection, in the capture that ended first."""
     at_sender: bool = True
     at_receiver: bool = True
     """Whether that side was captured."""
@@ -117,6 +121,9 @@ class ObservedFlow:
     @cached_property
     def _one_way(self) -> tuple[Samples, UInt32, UInt32]:
         """The one-way delays, and how many segments and IP bytes each stands for."""
+        if not self.is_tcp and not self.is_paired:
+            none = np.zeros(0, dtype=np.uint32)
+            return Samples(np.zeros(0, dtype=np.int64), np.zeros(0)), none, none
         if not self.is_tcp:
             delay = self.datagrams.delay
             return delay, np.ones(len(delay), dtype=np.uint32), self.datagrams.ip_bytes
@@ -163,7 +170,17 @@ class ObservedFlow:
         delay_ms = self.one_way_delay.value_ms
         # Without an arrival it is not known how long one takes.
         longest_ns = int(delay_ms.max() * 1e6) if len(delay_ms) else np.iinfo(np.int64).max
-        return loss.fates(self.sent, self.received, longest_ns)
+        acked = int(self.acks.ack.max(initial=0))
+        reached = int(self.received.end.max(initial=0))
+        # What was acknowledged arrived, also where the receiver's capture ended before.
+        open_or_there = (self.sent.end <= reached) | (self.sent.seq >= acked)
+        sent = self.sent.where(open_or_there)
+        return loss.fates(sent, self.received, longest_ns, self._until_ns)
+
+    @property
+    def _until_ns(self) -> int:
+        """The time up to which both captures would have shown a packet of the flow."""
+        return max(self.captured_until_ns, loss.end_ns(self.sent, self.received))
 
     @property
     def lost(self) -> loss.Events:
@@ -176,7 +193,7 @@ class ObservedFlow:
 
     @cached_property
     def datagrams(self) -> Datagrams:
-        return datagrams(self.sent, self.received)
+        return datagrams(self.sent, self.received, self._until_ns)
 
     @cached_property
     def reordered(self) -> loss.Events:
@@ -226,6 +243,10 @@ def _observe_flow(flow: Flow, captures: Mapping[str, SplitCapture]) -> ObservedF
         received=arrived.payload,
         receiver_acks=answered.acks,
         back_ip_bytes=_back_ip_bytes(at_receiver, ends),
+        origin=origins[0],
+        captured_until_ns=min(
+            int(one.connections["last_utc_ns"].max()) for one in (at_sender, at_receiver) if one
+        ),
         at_sender=at_sender is not None,
         at_receiver=at_receiver is not None,
     )

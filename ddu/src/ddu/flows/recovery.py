@@ -52,8 +52,12 @@ def _reported_by_acks(
     fresh = sent.end > highest_before(sent.end)
     newest = np.searchsorted(sent.end[fresh], reached, side="left")
     newest_utc_ns = np.append(sent.utc_ns[fresh], np.iinfo(np.int64).max)[newest]
-    later = (reached > first_byte) & (newest_utc_ns >= _copy_before(sent, resent, again))
-    reported: npt.NDArray[np.bool_] = heard & (later | (_duplicates(acks)[latest] >= DUPLICATES))
+    before_ns = _copy_before(sent, resent, again)
+    later = (reached > first_byte) & (newest_utc_ns >= before_ns)
+    in_a_row, since_ns = _duplicates(acks)
+    # Those that came before it, of an earlier loss or of a closed window, say nothing of the copy.
+    duplicates = (in_a_row[latest] >= DUPLICATES) & (since_ns[latest] >= before_ns)
+    reported: npt.NDArray[np.bool_] = heard & (later | duplicates)
     return reported
 
 
@@ -70,12 +74,13 @@ def _copy_before(sent: Segments, resent: Ranges, again: Int) -> Int:
     return before[first_piece]
 
 
-def _duplicates(acks: Acks) -> Int:
-    """Return how many duplicates of the highest ACK have come in a row, at each ACK."""
+def _duplicates(acks: Acks) -> tuple[Int, Int]:
+    """Return how many duplicates of the highest ACK have come in a row, at each ACK, and when the
+    first of the row came."""
     before = highest_before(acks.ack)
     advances = acks.ack > before
     duplicate = acks.is_pure & (acks.ack == before) & ~advances
     count = np.cumsum(duplicate)
     at_advance = np.maximum.accumulate(np.where(advances, count, 0))
-    in_a_row: Int = count - at_advance
-    return in_a_row
+    times_ns = np.append(acks.utc_ns[duplicate], np.iinfo(np.int64).max)
+    return count - at_advance, times_ns[at_advance]

@@ -58,7 +58,10 @@ def _of_flow(
     for number, (_, change) in enumerate(changes.iterrows()):
         end_ns = int(change["utc_ns"])
         begin_ns, until_ns = begins_ns[number : number + 2]
-        bytes_of = forwarded[forwarded["utc_ns"].between(end_ns, int(ends_ns[number + 1]))]
+        within = forwarded["utc_ns"].between(end_ns, int(ends_ns[number + 1]))
+        # The next change says at its end what became of this one's, if that was still under way.
+        own = (forwarded["cell"] == change["cell"]) & (forwarded["target"] == change["target"])
+        bytes_of = forwarded[within & own]
         rows.append(
             {
                 "utc_ns": begin_ns,

@@ -35,6 +35,8 @@ def _events(column: str) -> Callable[[OnBins], Float]:
     def count(at: OnBins) -> Float:
         assert at.quic is not None
         counts = at.quic[column].to_numpy(dtype=np.float64, na_value=np.nan)
+        if np.isnan(counts).all():
+            return np.full(at.bins.count, np.nan)
         return at.bins.sums(at.quic["utc_ns"].to_numpy(dtype=np.int64), counts)
 
     return count

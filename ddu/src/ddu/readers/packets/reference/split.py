@@ -60,9 +60,11 @@ class ReferenceConnections:
 
     def _segments(self, rows: pd.DataFrame, origin: int, is_tcp: bool) -> Segments:
         payload, headers, count = self._sizes(rows)
+        # A SYN takes a number itself: payload in it (TCP Fast Open) begins after.
+        first = (_ints(rows, "tcp_seq") + ((_ints(rows, "tcp_flags") & SYN) != 0)) % 2**32
         return Segments(
             utc_ns=rows["utc_ns"].to_numpy(),
-            seq=unwrap(_ints(rows, "tcp_seq"), origin) if is_tcp else np.zeros_like(payload),
+            seq=unwrap(first, origin) if is_tcp else np.zeros_like(payload),
             payload_bytes=payload.astype(np.uint32),
             segment_count=count.astype(np.uint32),
             header_bytes=headers.astype(np.uint16),
