@@ -86,8 +86,8 @@ _FAST = _counted(
     "fast_retransmissions_count", "Fast retransmissions",
     "retransmissions that ACKs caused", lambda flow: flow.causes.fast, _SENDER,
     details="data sent after the previous copy had been acknowledged or was in a "
-    "SACK block (RFC 8985 section 6.2), or three duplicate ACKs came in a row (RFC 5681 "
-    "section 3.2)",
+    "SACK block (RFC 8985 section 6.2), or three duplicate ACKs came in a row since then "
+    "(RFC 5681 section 3.2)",
 )  # fmt: skip
 _TIMEOUT = _counted(
     "timeout_retransmissions_count", "Timeout retransmissions",
@@ -109,7 +109,8 @@ _LOST_IN_LINK = (
     BinMetric(
         "tcp_lost_in_link_count", _LOST, "Lost in the link", "segments", digits=0,
         details="counted per byte, at the time of sending; the earliest copies count as lost; "
-        "above the last byte received, if the captures went on for longer than any packet took. "
+        "above the last byte received, if it was not acknowledged and the captures went on for "
+        "longer than any packet took. "
         "Packets that the link's device refused (`host_drop_count`) are included", needs=_BOTH,
         protocol="tcp", compute=_per_bin(lambda flow: flow.fates.lost),
     ),
