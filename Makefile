@@ -129,8 +129,8 @@ lock: ## pin the newest Python packages that setup/requirements.in allows
 	  --no-emit-index-url --no-header --no-annotate packaging/requirements.in -o packaging/requirements.txt
 
 install: build ## link `ccu`, `ddu` and `nr-link` into /usr/local/bin for all users; install man pages
-	$(SUDO) ln -sf $(CURDIR)/$(BIN)/ccu $(CURDIR)/$(BIN)/ddu $(CURDIR)/$(BIN)/nr-link /usr/local/bin/
+	$(SUDO) ln -sf "$(CURDIR)/$(BIN)/ccu" "$(CURDIR)/$(BIN)/ddu" "$(CURDIR)/$(BIN)/nr-link" /usr/local/bin/
 	$(SUDO) $(BIN)/nr-link man /usr/local/share/man/man1
 
 clean: ## remove what `make build` made; runs/ stays
-	rm -rf .venv .tools target kmod/build
+	rm -rf .venv .tools target kmod/build ddu/src/ddu/_packets.abi3.so

@@ -373,7 +373,7 @@ static __always_inline void plane_control(struct sock *sk, __u32 ack, const stru
 	plane_watch(sk, now);
 	if (!f->fallback)
 		plane_set_window(sk, f->cwnd, rs->acked_sacked);
-	else if (f->ca_state == TCP_CA_Recovery)
+	else if (f->ca_state == TCP_CA_CWR || f->ca_state == TCP_CA_Recovery)
 		plane_set_window(sk, tp->snd_ssthresh, rs->acked_sacked);
 	else
 		tcp_reno_cong_avoid(sk, ack, rs->acked_sacked);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AIMD, which is TCP Reno (RFC 5681): a packet more each round trip, half after a loss."""
+"""AIMD, which is TCP Reno (RFC 5681): a packet more each round trip, half after a loss, or after a
+congestion mark (RFC 3168)."""
 
 from ccplane import LOSS
 
@@ -9,9 +10,11 @@ class Aimd:
         self.increase, self.decrease = increase, decrease
         self.threshold = float("inf")
         self.until = 0  # Losses of packets that departed before this total belong to the last one.
+        self.marked = 0  # packets with a congestion mark so far
 
     def report(self, flow, report):
-        if report.losses and report.prior_delivered >= self.until:
+        marks, self.marked = report.delivered_ce - self.marked, report.delivered_ce
+        if (report.losses or marks) and report.prior_delivered >= self.until:
             self.threshold = flow.cwnd = max(2, flow.cwnd * self.decrease)
             self.until = report.delivered + report.inflight
         elif report.ca_state != LOSS and (report.ca_state or not report.cwnd_limited):

@@ -44,6 +44,7 @@ class Guardian:
         self.min_us, self.last_us, self.mu = math.inf, 0.0, 1.0
         self.began_ns, self.sum_us, self.count = 0, 0.0, 0
         self.slow_start, self.until, self.cut_until, self.reported_ns = True, 0, 0, 0
+        self.marked = 0  # packets with a congestion mark so far
         self.threshold = 0.0  # Up to it the window grows in slow start after a timeout.
 
     def change(self, **parameters):
@@ -63,7 +64,8 @@ class Guardian:
         if report.app_limited and report.rtt_us:  # Idle from the last report to this departure.
             idle_ns = report.time_ns - report.rtt_us * 1e3 - self.reported_ns
             self.base.pass_idle_time(max(0.0, idle_ns / 1e9))
-        if report.losses and report.prior_delivered >= self.until:
+        marks, self.marked = report.delivered_ce - self.marked, report.delivered_ce
+        if (report.losses or marks) and report.prior_delivered >= self.until:
             flow.cwnd = max(2.0, self.base.after_loss(flow.cwnd))
             self.until, self.slow_start = report.delivered + report.inflight, False
         elif report.ca_state == LOSS or (not report.ca_state and report.cwnd_limited):

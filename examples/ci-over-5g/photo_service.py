@@ -33,7 +33,10 @@ def fetch(address: str, count: int) -> list[float]:
             server.sendall(b"?")
             missing = PHOTO_BYTES
             while missing:
-                missing -= len(server.recv(missing))
+                part = server.recv(missing)
+                if not part:
+                    sys.exit("the server closed the connection within a photo")
+                missing -= len(part)
             durations_s.append(time.monotonic() - asked_s)
     return durations_s
 

@@ -26,7 +26,7 @@ class Run(ddu.api.Run):
 
     def _repr_html_(self) -> str:
         _ = self.summary
-        page = html.escape((self.path / REPORT).read_text(), quote=True)
+        page = html.escape((self.path / REPORT).read_text(encoding="utf-8"), quote=True)
         style = f"width:100%;height:{_HEIGHT_PX}px;border:0"
         return f'<iframe srcdoc="{page}" style="{style}"></iframe>'
 

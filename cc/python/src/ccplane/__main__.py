@@ -37,7 +37,8 @@ def main() -> int:
         parser.error("run: give --maps, --files or --pipes")
     parameters = dict(one.split("=", 1) for one in arguments.param)
     try:
-        policy = load(arguments.file.absolute(), parameters)
+        with contextlib.redirect_stdout(sys.stderr):  # Standard output is for our line alone.
+            policy = load(arguments.file.absolute(), parameters)
     except PolicyError as problem:
         print(problem.as_json())
         return _REFUSED

@@ -41,14 +41,21 @@ class Cubic:
         self._forget()
         self._round_end_s, self._round_min_s, self._round_acks = 0.0, inf, 0
         self._reported_s = 0.0
+        self._marked, self._until = 0, 0
 
     def _forget(self) -> None:
         self._epoch_s: float | None = None
         self._last_max = self._origin = self._k_s = self._reno = 0.0
 
     def report(self, report: Report) -> None:
-        """Grow by what a report says, unless the application left the window unused."""
+        """Grow by what a report says, unless the application left the window unused; shrink once a
+        round trip by congestion marks (RFC 3168 section 6.1.2)."""
         self._pass_idle_time(report)
+        marks, self._marked = report.delivered_ce - self._marked, report.delivered_ce
+        if marks and report.ca_state < RECOVERY and report.prior_delivered >= self._until:
+            self.lose()
+            self._until = report.delivered + report.inflight
+            return
         # After a timeout what was lost is retransmitted in slow start (RFC 5681 section 3.1).
         if report.ca_state != RECOVERY and report.acked:
             now_s, least_s = report.time_ns / 1e9, report.min_rtt_us / 1e6

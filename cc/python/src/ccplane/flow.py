@@ -69,7 +69,7 @@ class Flow:
         return COMMAND.pack(
             self.newest,
             report_ns,
-            int(self.pacing_bps / 8),
+            max(1, int(self.pacing_bps / 8)) if self.pacing_bps else 0,  # 0: no rate
             max(1, int(self.cwnd)),
             int(self.ssthresh),
             int(self.period_ms * 1000),

@@ -93,9 +93,10 @@ def _module(file: Path) -> types.ModuleType:
         raise PolicyError(f"syntax error: {error.msg}", "correct the line", error.lineno) from None
     except ValueError as error:  # A null byte.
         raise PolicyError(str(error), "write Python source") from None
-    module = types.ModuleType(file.stem)
+    # A name that no module has: ./random.py may import Python's random.
+    module = types.ModuleType(f"policy {file.stem}")
     module.__file__ = str(file)
-    sys.modules[file.stem] = module
+    sys.modules[module.__name__] = module
     try:
         exec(code, module.__dict__)
     except Exception as error:
@@ -136,12 +137,13 @@ def _check_methods(kind: type, file: Path) -> None:
 
 def _line(kind: type, file: Path) -> int | None:
     pattern = re.compile(rf"^class {kind.__name__}\b")
-    lines = file.read_text().splitlines()
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     return next((number for number, text in enumerate(lines, 1) if pattern.match(text)), None)
 
 
 def _parameters(kind: type, given: Mapping[str, str]) -> dict[str, Any]:
-    known = dict(inspect.signature(kind).parameters) if "__init__" in vars(kind) else {}
+    has_own = kind.__init__ is not object.__init__  # type: ignore[misc]
+    known = dict(inspect.signature(kind).parameters) if has_own else {}
     for name in ("period", "think"):
         if name in known:
             raise PolicyError(f"the parameter {name} is the plane's own", "choose another name")

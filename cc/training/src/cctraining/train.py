@@ -178,9 +178,9 @@ def main() -> None:
     )
     parser.add_argument("--output", type=Path, help="(default: the file that is shipped)")
     given = parser.parse_args()
-    content = train(given.agent, given.seed, given.steps or AGENTS[given.agent].steps)
     output = given.output or SHIPPED / f"{given.agent}.json"
-    output.parent.mkdir(exist_ok=True)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    content = train(given.agent, given.seed, given.steps or AGENTS[given.agent].steps)
     output.write_text(json.dumps(content) + "\n", encoding="utf-8")
     print(output)
 

@@ -52,7 +52,8 @@ class Parameter:
             return False
         if not math.isfinite(value) or not float(least) <= value <= float(self.most):
             return False
-        return bool(re.fullmatch(_NUMBER if "." in self.default else r"\d+", text))
+        # With a 0 before it, a number is octal for C.
+        return bool(re.fullmatch(_NUMBER if "." in self.default else r"0|[1-9][0-9]*", text))
 
 
 def declared(source: Path) -> dict[str, Parameter]:

@@ -19,7 +19,7 @@ def desired_delay(view: FlowView) -> dict[str, float | str | None]:
     the least RTT of the flow, so that all congestion controls are compared by the same yardstick.
     """
     rtt_ms = view.flow.rtt.value_ms
-    if not len(rtt_ms):
+    if not len(rtt_ms) or not rtt_ms.min():  # none, or as the receiver's host sees it
         return {"dtt_ms": None, "dtt_source": None, "d3_ratio": None}
     dtt_ms, source = _traced_ms(view), "trace"
     if dtt_ms is None:

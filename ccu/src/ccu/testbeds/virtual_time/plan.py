@@ -26,11 +26,16 @@ BUILT_IN = "built-in"
 _LISTENING_S = 0.1
 _RAW = Path()  # the plan's folder, where programs begin
 _PATIENCE_S = 60.0
-SYSCTLS = {
+_SYSCTLS = {
     # Router solicitations and the like are not traffic of the experiment.
     "net.ipv6.conf.all.disable_ipv6": "1",
     "net.ipv6.conf.default.disable_ipv6": "1",
 }
+
+
+def sysctls(experiment: Experiment) -> dict[str, str]:
+    """Return the kernel's settings on each host, socket buffers aside."""
+    return _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {})
 
 
 def command(plan: Path) -> list[str]:
@@ -75,9 +80,7 @@ def plan_of(
         "schema": "nr-link-virtual/1",
         "link": "link.yaml",
         "seed": experiment.seed,
-        "sysctls": SYSCTLS
-        | socket_buffer_sysctls(experiment.socket_buffer)
-        | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
+        "sysctls": sysctls(experiment) | socket_buffer_sysctls(experiment.socket_buffer),
     }
     plan |= _traffic(experiment, flows)
     if roles := captures(experiment, flows):
