@@ -119,11 +119,13 @@ def read_iperf3(file: Path) -> LogTable:
                 # What -O omits counts from 0 too, and then iperf3 begins again at 0.
                 is_omitted = stream.get("omitted") is True
                 rows.append(_row(stream, began, 0.0 if is_omitted else omitted_s))
-                rows[-1]["iperf3_omitted"] = float(is_omitted)
                 if is_omitted:
+                    rows[-1]["iperf3_omitted"] = 1.0
                     omitted_s = max(omitted_s, _number(stream.get("end")) or 0.0)
     if not rows:
         raise UnreadableInput(file, "iperf3's JSON without an interval", "did the test begin?")
+    if omitted_s:
+        rows = [{"iperf3_omitted": 0.0, **row} for row in rows]
     note = ("times count from a whole second",) if isinstance(began, int) else ("no time in it",)
     return LogTable(file, "iperf3", table_of(rows, _FIRST), "", truncated_at, note)
 
