@@ -6,6 +6,7 @@ compare `cc/bpf/copa.bpf.c` with. That file begins with the model, and has less 
 from collections import deque
 
 from ccplane import LOSS
+from ccplane.problem import PolicyError
 
 FIRST_WINDOW, LEAST_WINDOW = 10.0, 2.0
 RTT_MIN_S = 10.0
@@ -33,6 +34,8 @@ class Extreme:
 
 class Copa:
     def __init__(self, delta: float = 0.5, compete: bool = True):
+        if not delta > 0:
+            raise PolicyError("delta is above 0", "write delta=0.5")
         self.least_inverse = self.inverse_delta = 1 / delta
         self.compete = compete
         self.least, self.standing, self.largest = Extreme(1), Extreme(1), Extreme(-1)

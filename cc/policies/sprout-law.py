@@ -10,6 +10,8 @@ does, by ACKs, so that the 100 ms include the way back.
 
 from math import erf, exp, lgamma, log, sqrt
 
+from ccplane.problem import PolicyError
+
 TICK_S = 0.020
 RATES = 128
 FORECASTS = 250  # numbers of packets in the table of forecasts, evenly spaced
@@ -129,6 +131,11 @@ class Belief:
 
 class SproutLaw:
     def __init__(self, most_mbps: float = 12.0, within_ms: float = 100.0, confidence: float = 0.95):
+        for name, value in (("most_mbps", most_mbps), ("within_ms", within_ms)):
+            if not value > 0:
+                raise PolicyError(f"{name} is above 0", f"write {name}=12")
+        if not 0 < confidence < 1:
+            raise PolicyError("confidence is between 0 and 1", "write confidence=0.95")
         self.most_bps, self.within_s, self.risk = most_mbps * 1e6, within_ms / 1000, 1 - confidence
         self.belief = None
         self.tick_s = None  # the time until which the belief is up to date

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep 20 ms of queue: the policy of the tutorial (docs/congestion-controls.md)."""
 
+from ccplane.problem import PolicyError
+
 
 class Tutorial:
     def __init__(self, queue_ms: float = 20.0):
+        if not queue_ms > 0:
+            raise PolicyError("queue_ms is above 0", "write queue_ms=20")
         self.target_ms = queue_ms
 
     def start(self, flow):

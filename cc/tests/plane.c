@@ -122,6 +122,25 @@ static void undone_loss_gives_the_window_back(void)
 	EXPECT(tp.snd_cwnd, ==, 20);
 }
 
+static void silent_policy_leaves_a_mark_to_reno(void)
+{
+	struct tcp_sock tp;
+	struct sock *sk = begin(&tp);
+	struct rate_sample rs;
+
+	plane_flow_of(sk)->fallback = 1;
+	tp.snd_cwnd = 100;
+	tp.snd_ssthresh = 50;
+	plane_set_state(sk, TCP_CA_CWR);
+	for (__u32 acked = 0; acked < 100; acked++) {
+		tp.packets_out = 100;
+		rs = acknowledge(&tp, 1, 1);
+		plane_flow_of(sk)->fallback = 1;
+		plane_control(sk, 0, &rs);
+	}
+	EXPECT(tp.snd_cwnd, ==, 50);
+}
+
 /* The pacing rate as a multiple of a window in a round trip, in percent. */
 static __u32 pacing_percent(struct tcp_sock *tp)
 {
@@ -169,5 +188,6 @@ int main(void)
 	undone_loss_gives_the_window_back();
 	pace_of_a_window();
 	more_flows_than_generations();
+	silent_policy_leaves_a_mark_to_reno();
 	return 0;
 }

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -237,6 +239,7 @@ def test_an_idle_time_does_not_count_in_cubics_curve() -> None:
         ({"alpha": "5"}, "beta=4: not a whole number from alpha=5 to 1000"),
         ({"beta": "1"}, "beta=1: not a whole number from alpha=2 to 1000"),
         ({"alpha": "x"}, "alpha=x: not a whole number from 1 to 1000"),
+        ({"alpha": "02"}, "alpha=02: not a whole number from 1 to 1000"),
     ],
 )
 def test_vegas_refuses_an_alpha_above_beta(given: dict[str, str], said: str) -> None:
@@ -263,3 +266,73 @@ def test_a_change_to_a_value_that_no_flow_could_begin_with_is_refused() -> None:
     assert (changed.parameters["nde"], values) == ("off", {"nde": "off"})
     with pytest.raises(PolicyError, match="nde is draw, mean or off"):
         guardian.changed({"nde": "none"})
+
+
+@pytest.mark.parametrize("kind", [Cubic, Reno])
+def test_a_window_shrinks_once_a_round_trip_by_congestion_marks(kind: type[Cubic]) -> None:
+    window, nothing = kind(100.0), abi.Report._make([0] * len(abi.Report._fields))
+    marked = nothing._replace(delivered=1000, inflight=100, prior_delivered=900, delivered_ce=3)
+    window.report(marked)
+    assert window.cwnd == pytest.approx(100 * kind.beta)
+    window.report(marked._replace(delivered=1050, prior_delivered=950, delivered_ce=5))
+    assert window.cwnd == pytest.approx(100 * kind.beta)
+    window.report(marked._replace(delivered=1200, prior_delivered=1100, delivered_ce=6))
+    assert window.cwnd == pytest.approx(100 * kind.beta**2)
+
+
+def test_a_rate_below_a_byte_per_second_is_a_rate() -> None:
+    """0 is the command of no rate."""
+    start = abi.Report._make([0] * len(abi.Report._fields))
+    flow = Flow(start, 10.0, 1)
+    for pacing_bps, bytes_per_s in ((0, 0), (4, 1), (80, 10)):
+        flow.pacing_bps = pacing_bps
+        assert abi.COMMAND.unpack(flow.command(0))[2] == bytes_per_s
+
+
+POLICY = """
+import random
+print("loading")
+
+class Base:
+    def __init__(self, queue_ms: float = 20.0):
+        self.drawn = random.Random(queue_ms)
+
+class Random(Base):
+    def report(self, flow, report):
+        pass
+"""
+
+
+def test_a_policy_may_have_a_modules_name_inherit_its_parameters_and_print(tmp_path: Path) -> None:
+    file = tmp_path / "random.py"
+    file.write_text(POLICY)
+    assert load(file, {"queue_ms": "5"}).parameters == {"queue_ms": 5.0}
+    command = [sys.executable, "-m", "ccplane", "check", str(file)]
+    checked = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(checked.stdout)["event"] == "ready"
+    assert "loading" in checked.stderr
+
+
+def test_a_class_in_another_encoding_without_report_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_bytes(b"# -*- coding: latin-1 -*-\n# \xe9\nclass Mine:\n    pass\n")
+    with pytest.raises(PolicyError, match="Mine has no `report`") as refused:
+        load(file, {})
+    assert refused.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "given", "said"),
+    [
+        ("copa-policy.py", {"delta": "0"}, "delta is above 0"),
+        ("sprout-law.py", {"most_mbps": "0"}, "most_mbps is above 0"),
+        ("sprout-law.py", {"confidence": "95"}, "confidence is between 0 and 1"),
+        ("constant.py", {"cwnd": "0"}, "cwnd is 1 or more"),
+        ("tutorial.py", {"queue_ms": "0"}, "queue_ms is above 0"),
+    ],
+)
+def test_a_value_that_could_only_end_a_policy_is_refused(
+    file: str, given: dict[str, str], said: str
+) -> None:
+    with pytest.raises(PolicyError, match=re.escape(said)):
+        load(ROOT / "cc/policies" / file, given)

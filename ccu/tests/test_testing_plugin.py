@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from ccu.testing import plugin
+from ccu.scenarios.resolve import resolve_arguments
+from ccu.testing import plugin, session
+from ddu.console.problems import RefusedError
 
 pytest_plugins = ["pytester"]
 SUMMARY = {
@@ -56,3 +60,32 @@ def test_a_budget_that_nothing_would_check_is_refused(
     )
     assert ran.ret == pytest.ExitCode.USAGE_ERROR
     ran.stderr.fnmatch_lines([f"*{said}*"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"testbed": "emulated"}, "testbed: not a key of a link. Leave it out"),
+        ({"cc_params": {"dtt": "60ms"}}, "cc_params: not a key of a link"),
+        ({"traffic": "udp:10M"}, "traffic: not a key of a link"),
+    ],
+)
+def test_a_key_without_meaning_is_refused(
+    tmp_path: Path, keys: dict[str, object], said: str
+) -> None:
+    with pytest.raises(RefusedError, match=said):
+        session.run(tmp_path / "run", ["true"], None, "dl", tmp_path, keys)
+
+
+def test_a_program_as_one_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="Write a list of words"):
+        session.run(tmp_path / "run", "python3 client.py", None, "dl", tmp_path, {})
+
+
+def test_the_plan_has_what_the_keys_ask_of_the_kernel(tmp_path: Path) -> None:
+    experiment = resolve_arguments(
+        {"testbed": "virtual", "cc": "cubic", "aqm": "codel", "ecn": True}
+    )
+    plan = session._plan(experiment, [Path("client")], None, tmp_path)
+    assert plan["sysctls"]["net.ipv4.tcp_ecn"] == "1"
+    assert plan["programs"][0]["command"][-1] == "client"
