@@ -205,7 +205,8 @@ def observe(
 ) -> tuple[tuple[ObservedFlow, ...], tuple[str, ...]]:
     """Return the data flows that sent payload, in the manifest's order, and which did not, as
     faults."""
-    observed = {flow.id: _observe_flow(flow, captures) for flow in flows}
+    until_ns = {host: one.last_utc_ns for host, one in captures.items()}
+    observed = {flow.id: _observe_flow(flow, captures, until_ns) for flow in flows}
     return (
         tuple(one for one in observed.values() if one is not None),
         tuple(
@@ -216,7 +217,9 @@ def observe(
     )
 
 
-def _observe_flow(flow: Flow, captures: Mapping[str, SplitCapture]) -> ObservedFlow | None:
+def _observe_flow(
+    flow: Flow, captures: Mapping[str, SplitCapture], until_ns: Mapping[str, int]
+) -> ObservedFlow | None:
     """Return a flow; None if its ports are not known, neither host has a capture, or it sent no
     payload."""
     ends = flow.endpoints
@@ -245,7 +248,7 @@ def _observe_flow(flow: Flow, captures: Mapping[str, SplitCapture]) -> ObservedF
         back_ip_bytes=_back_ip_bytes(at_receiver, ends),
         origin=origins[0],
         captured_until_ns=min(
-            int(one.connections["last_utc_ns"].max()) for one in (at_sender, at_receiver) if one
+            until_ns[end.host] for end in (flow.sender, flow.receiver) if end.host in until_ns
         ),
         at_sender=at_sender is not None,
         at_receiver=at_receiver is not None,

@@ -55,6 +55,11 @@ class SplitCapture:
         }
         return self._source.flows.assign(**instants)
 
+    @property
+    def last_utc_ns(self) -> int:
+        """The last packet of any connection."""
+        return int(self._corrected(self._source.flows["last_utc_ns"].to_numpy()).max())
+
     def protocol(self, connection: int) -> int:
         """Return the IANA protocol number."""
         return int(self._numbers["proto"][connection])
