@@ -31,6 +31,11 @@ def said(words: list[str], file: Path) -> str:
         ({"flows": [FLOW], "limit_s": 2e10}, "limit_s: 20000000000 is not above 0 and at most"),
         ({"flows": [{**FLOW, "duration_s": 2e10}]}, "flows[0].duration_s: 20000000000 is not"),
         ({"flows": [FLOW], "cpu_limit_s": 1e20}, "cpu_limit_s"),
+        ({"flows": [FLOW], "start_utc_ns": 5 * 10**18}, "start_utc_ns"),
+        (
+            {"flows": [FLOW], "capture": {"files": {"server": "a.pcap", "ue": "a.pcap"}}},
+            "capture.files: two hosts have the same file",
+        ),
         ({"flows": [{**UDP, "rate_bps": 1e-7}]}, "rate_bps: 0.0000001 is not between 1 and"),
     ],
 )

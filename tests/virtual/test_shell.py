@@ -47,8 +47,9 @@ def test_the_width_of_the_carrier_is_an_option(kernel: Path, tmp_path: Path) -> 
     assert b"error: --prb: 0 PRB is not a channel bandwidth" in wrong.stderr
 
 
-def test_a_signal_is_an_exit_code(kernel: Path) -> None:
-    assert shell("--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+@pytest.mark.parametrize("signal", [9, 40])
+def test_a_signal_is_an_exit_code(kernel: Path, signal: int) -> None:
+    assert shell("--", "sh", "-c", f"kill -{signal} $$").returncode == 128 + signal
 
 
 def test_curl_downloads_from_a_server_of_python(kernel: Path, tmp_path: Path) -> None:

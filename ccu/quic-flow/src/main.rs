@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use quinn_proto::{ClientConfig, ServerConfig};
 use ring::hkdf;
@@ -248,6 +248,6 @@ fn log(common: &Common, vantage_point: &str, clock: &Clock) -> Result<Option<Log
 }
 
 fn print(report: &impl Serialize) -> Result<()> {
-    println!("{}", serde_json::to_string(report)?);
-    Ok(())
+    let line = serde_json::to_string(report)?;
+    writeln!(std::io::stdout(), "{line}").context("standard output")
 }

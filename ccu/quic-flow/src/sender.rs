@@ -130,18 +130,23 @@ impl Sender {
         Some(volume / self.load.streams + extra)
     }
 
-    fn open_streams(&mut self, connection: &mut Connection) {
+    fn open_streams(&mut self, connection: &mut Connection) -> Result<()> {
         while self.opened < self.load.streams {
             let Some(id) = connection.streams().open(Dir::Uni) else {
-                return;
+                break;
             };
-            self.streams.insert(id, self.share_of_a_stream());
+            let share = self.share_of_a_stream();
+            if share == Some(0) {
+                finish(connection, id)?;
+            }
+            self.streams.insert(id, share);
             self.opened += 1;
         }
+        Ok(())
     }
 
     fn write_streams(&mut self, connection: &mut Connection) -> Result<()> {
-        self.open_streams(connection);
+        self.open_streams(connection)?;
         let mut progress = true;
         while progress {
             progress = false;
@@ -180,6 +185,12 @@ impl Sender {
             let Some(most) = datagrams.max_size() else {
                 bail!("the receiver takes no datagrams (RFC 9221). Leave out --datagrams");
             };
+            // The last one is shorter, but has its number.
+            let left = self
+                .load
+                .volume_bytes
+                .map(|volume| volume - self.report.written_bytes);
+            let most = left.map_or(most, |left| most.min(left.max(8) as usize));
             let mut content = vec![0; most];
             content[..8].copy_from_slice(&self.number.to_be_bytes());
             match datagrams.send(content.into(), false) {
@@ -274,7 +285,10 @@ impl super::endpoint::Application for Sender {
         {
             bail!(
                 "{}",
-                ending::no_answer(connection.remote_address(), self.load.patience)
+                ending::no_answer(
+                    connection.remote_address(),
+                    self.load.patience.min(self.load.duration)
+                )
             );
         }
         if self.stage != Stage::Sending {

@@ -11,6 +11,9 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 
+/// Poll counts whole milliseconds: so much longer, and the end is over.
+const A_MOMENT: Duration = Duration::from_millis(1);
+
 /// A periodic timer that also receives the signals that end the program.
 pub struct Schedule {
     timer: TimerFd,
@@ -56,7 +59,12 @@ impl Schedule {
             PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.timer.as_fd(), PollFlags::POLLIN),
         ];
-        poll(&mut ready, PollTimeout::NONE).context("waiting for the next sample")?;
+        let left = self
+            .end
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        let timeout = left.and_then(|left| PollTimeout::try_from(left + A_MOMENT).ok());
+        poll(&mut ready, timeout.unwrap_or(PollTimeout::NONE))
+            .context("waiting for the next sample")?;
         let signalled = ready[0].any() == Some(true);
         if signalled || self.end.is_some_and(|end| Instant::now() >= end) {
             return Ok(Wake::Stop);

@@ -20,7 +20,7 @@ mod ioctl {
     nix::ioctl_write_ptr_bad!(set_txqueuelen, libc::SIOCSIFTXQLEN, ifreq);
 }
 
-/// About 120 bytes per line: enough for some 500 interfaces; further ones are not seen.
+/// About 120 bytes per line: enough for some 500 interfaces; for more it grows.
 const STATISTICS_BYTES: usize = 65_536;
 
 /// The kernel returns less than this only at the end: the smallest page holds several more lines.
@@ -32,7 +32,7 @@ pub struct Interface {
     name: String,
     socket: OwnedFd,
     statistics: File,
-    text: Box<[u8]>,
+    text: Vec<u8>,
 }
 
 impl Interface {
@@ -47,7 +47,7 @@ impl Interface {
             name: name.into(),
             socket,
             statistics,
-            text: vec![0; STATISTICS_BYTES].into(),
+            text: vec![0; STATISTICS_BYTES],
         })
     }
 
@@ -147,6 +147,9 @@ impl Interface {
         let context = "reading /proc/net/dev";
         let mut filled = 0;
         loop {
+            if filled == self.text.len() {
+                self.text.resize(2 * filled, 0);
+            }
             // The kernel returns whole lines, up to a page at a time, and nothing at the end.
             let free = &mut self.text[filled..];
             match self

@@ -157,11 +157,13 @@ impl Output {
 
     /// Writes the buffered rows and the summary.
     pub fn finish(mut self, summary: &Value) -> Result<()> {
-        self.mac.hand_over()?;
-        self.link.hand_over()?;
-        self.pdus.as_mut().map_or(Ok(()), Table::hand_over)?;
-        std::fs::write(&self.summary, format!("{summary:#}\n"))
-            .with_context(|| cannot_write(&self.summary))
+        // One that cannot be written does not keep the others from it.
+        let tables = [&mut self.mac, &mut self.link].into_iter();
+        let handed_over = tables.chain(&mut self.pdus).map(Table::hand_over);
+        let rows = handed_over.fold(Ok(()), Result::and);
+        let summary = std::fs::write(&self.summary, format!("{summary:#}\n"))
+            .with_context(|| cannot_write(&self.summary));
+        rows.and(summary)
     }
 }
 

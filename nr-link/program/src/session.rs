@@ -252,6 +252,8 @@ impl Session {
             Event::Deadline => timed_out = true,
             // The end of a child is looked at whatever ends the session.
             Event::Signal(Signal::SIGCHLD) if signalled.is_some() => {}
+            // Nor does the start of the traffic matter to a link that is to end.
+            Event::Signal(TRAFFIC_STARTS) if signalled.is_some() => {}
             Event::Signal(signal) => signalled = Some(signal),
         };
         let asleep = self.clock.now();

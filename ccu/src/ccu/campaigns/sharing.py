@@ -74,7 +74,8 @@ def _is_determined(experiment: Experiment, sources: Mapping[str, Path]) -> bool:
     """Return whether experiment and software decide the run: no file of the user's does."""
     if experiment.cc_files or experiment.traffic_files or not driver_of(experiment).repeatable:
         return False
-    if any("/" in value for value in experiment.cc_params.values()):  # A file.
+    parameters = (stage.experiment.cc_params for stage in experiment.stages)
+    if any("/" in value for each in parameters for value in each.values()):  # A file.
         return False
     if not all(_is_ours(sources[name]) for name in sources.keys() & experiment.servers_ccs):
         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ import typer
 from ccu.host import programs
 from ddu.campaign.cluster import Certificates
 from ddu.console.problems import refusal
+from ddu.run import durable
 
 app = typer.Typer(add_completion=False)
 
@@ -41,17 +41,14 @@ def make(folder: Path, days: int) -> None:
     if folder.exists():
         raise refusal("exists already", "choose another folder", file=folder)
     try:
-        part = Path(tempfile.mkdtemp(prefix=".certificates-", dir=folder.absolute().parent))
+        with durable.temporary_folder(folder.absolute().parent, ".certificates-") as part:
+            ours = Certificates(part)
+            command = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt"]
+            command += ["ec_paramgen_curve:prime256v1", "-nodes", "-days", str(days)]
+            command += ["-subj", "/CN=ccu-cluster"]
+            command += ["-keyout", str(ours.key), "-out", str(ours.certificate)]
+            subprocess.run(command, check=True, capture_output=True, umask=0o077)
+            shutil.copyfile(ours.certificate, ours.authority)
+            part.rename(folder)
     except OSError as error:
         raise refusal(f"cannot be made ({error.strerror})", "", file=folder) from None
-    try:
-        ours = Certificates(part)
-        command = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt"]
-        command += ["ec_paramgen_curve:prime256v1", "-nodes", "-days", str(days)]
-        command += ["-subj", "/CN=ccu-cluster"]
-        command += ["-keyout", str(ours.key), "-out", str(ours.certificate)]
-        subprocess.run(command, check=True, capture_output=True, umask=0o077)
-        shutil.copyfile(ours.certificate, ours.authority)
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)

@@ -108,7 +108,9 @@ def _values(fields: Sequence[Written], given: Mapping[str, Any]) -> dict[str, An
             values[field.key] = switches[0].value
         elif field.flag and given[_name(field.flag)] is not None:
             value = given[_name(field.flag)]
-            values[field.key] = _pairs(field.flag, value) if field.option.pairs else value or None
+            values[field.key] = (
+                _pairs(field.flag, value) if field.option.pairs else None if value == [] else value
+            )
     return values
 
 

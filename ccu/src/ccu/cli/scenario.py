@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from ccu.scenarios.library import locate, seed_of
 from ccu.scenarios.settings import settings
@@ -77,17 +78,19 @@ def show(
         raise refusal(f"{target}: is not an .svg file", "end its name in .svg", key="--figure")
     with _named_by_flags(scenario, flags):
         seen = play(planned, seconds)
+    drawn = seed_of(scenario)
+    seed_shown = planned.seed if drawn is None else drawn
     title = (
-        f"{scenario}, seed {seed_of(scenario) or planned.seed}, {planned.prb} PRB at "
+        f"{scenario}, seed {seed_shown}, {planned.prb} PRB at "
         f"{15 * 2**planned.numerology} kHz, {planned.carrier_ghz:g} GHz"
     )
     if seen["rsrp_dbm"].isna().all():
-        title = f"{scenario}, seed {seed_of(scenario) or planned.seed}: capacity as given"
+        title = f"{scenario}, seed {seed_shown}: capacity as given"
     try:
         draw(seen, target, title)
     except OSError as error:
         raise refusal(f"{target}: {error.strerror}", key="--figure") from None
-    out.print(summary(seen, title))
+    out.print(summary(seen, escape(title)))
     print(f"figure: {target}")
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path("/run/ccu")
 if os.geteuid() != 0:  # Without root only some testbeds run, and none makes what outlives a login.
-    FOLDER = Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp"), f"ccu-{os.geteuid()}")
+    FOLDER = Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", f"ccu-{os.geteuid()}")
 ENTRY_POINTS = "ccu.resources"
 _SCHEMA = "ccu-resources/1"
 _WRITER = re.compile(r".+\.(\d+)-(\d+)\.part")

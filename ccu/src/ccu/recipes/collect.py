@@ -161,6 +161,7 @@ def _refuse_own_files(run: Path, campaign: Path) -> None:
     experiment = read_content(run)["experiment"]
     written = [experiment.get("scenario") or "", *experiment.get("cc_params", {}).values()]
     written += [flow.get("cc_file") or "" for flow in experiment.get("flows", [])]
+    written += [change["value"] for change in experiment.get("changes", [])]
     for one in written:
         if "/" in str(one):
             rule = f"its runs need {one}, which the recipe of a campaign does not have"

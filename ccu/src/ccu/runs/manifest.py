@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,9 @@ from ccu import congestion, scenarios, traffic
 from ccu.host import programs
 from ccu.runs.last_record import LastRecord
 from ccu.scenarios import nr_link
+from ccu.spec.changes import Change
 from ccu.spec.experiment import Experiment
+from ccu.spec.fields import CC
 from ccu.spec.flow_plan import FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
@@ -104,6 +107,7 @@ def experiment_of(run: Path) -> Experiment:
         update={
             "scenario": _as_played(experiment, run),
             "flows": tuple(_as_recorded(plan, run) for plan in experiment.flows),
+            "changes": tuple(_change_as_recorded(one, run) for one in experiment.changes),
             "cc_params": _as_kept(experiment, run.resolve() / "raw"),
         }
     )
@@ -115,6 +119,17 @@ def _as_recorded(plan: FlowPlan, run: Path) -> FlowPlan:
         return plan
     kept = congestion.kept_source(run.resolve() / "raw", plan.cc, plan.cc_file)
     return plan.model_copy(update={"cc_file": str(kept)}) if kept.is_file() else plan
+
+
+def _change_as_recorded(change: Change, run: Path) -> Change:
+    """Return the change with its congestion control's source as the run kept it."""
+    if change.key != CC.key:
+        return change
+    value = change.value if isinstance(change.value, Mapping) else {"cc": str(change.value)}
+    plan = _as_recorded(FlowPlan(**value), run)
+    if plan.cc_file is None:
+        return change
+    return change.model_copy(update={"value": {"cc": plan.cc, "cc_file": plan.cc_file}})
 
 
 def _as_kept(experiment: Experiment, raw: Path) -> dict[str, str]:

@@ -18,6 +18,7 @@ from ccu.scenarios.sources import FORMATS, ImportOptions
 from ccu.scenarios.sources.unpacked import copy_xz
 from ccu.scenarios.write import write
 from ddu.console.problems import Problem, RefusedError, Where, refusal
+from ddu.run import durable
 from ddu.run.integrity import sha256_of
 
 _PACKED = ".xz"
@@ -88,7 +89,9 @@ def _write(index: Index, files: dict[str, Path], folder: Path) -> None:
     problems: list[Problem] = []
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".dataset-", dir=folder.parent) as part:
+        with durable.temporary_folder(folder.parent, ".dataset-") as held:
+            part = held / "set"  # `held` is locked, and each import locks the folder it is for.
+            part.mkdir()
             for name, file in files.items():
                 try:
                     _one(index, name, file, Path(part))

@@ -44,7 +44,7 @@ def load(experiment: Experiment) -> Load:
     """Return about what the run carries."""
     bps = sum(_rate_bps(experiment, direction) for direction in experiment.directions)
     lasts_s = experiment.duration_s
-    if (volume := experiment.traffic.most_bytes) is not None:
+    if bps and (volume := experiment.traffic.most_bytes) is not None:
         senders = len(experiment.flows) * len(experiment.directions)
         lasts_s = min(lasts_s, 8.0 * volume * senders / bps)
     return Load(bps * lasts_s / 8 / experiment.mtu_bytes, lasts_s)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from ccu.scenarios.sources.imported_scenario import ImportedScenario
 from ccu.scenarios.validate import validate
 from ddu.console.problems import refusal
 from ddu.errors import unwritable_output
+from ddu.run import durable
 
 
 def write(
@@ -55,7 +55,7 @@ def write(
         raise refusal("exists already", "give another --name or --output", file=path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as part:
+        with durable.temporary_folder(folder, ".import-") as part:
             _fill(Path(part), imported, name, license_name)
             validate(Path(part, f"{name}.yaml"), shown=folder)
             for target in targets:

@@ -54,7 +54,8 @@ def _read_one(written: object) -> Iterator[dict[str, Any]]:
 def _of_mapping(written: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a change for each key beside `at`; one as run.json has it is itself."""
     if written.keys() == Change.model_fields.keys():
-        yield written
+        at_s = written["at_s"]
+        yield written if isinstance(at_s, (int, float)) else {**written, "at_s": _at_s(at_s)}
         return
     if "at" not in written:
         raise invalid(f"{written!r} does not say when", "write for example {at: 20s, cc: bbr}")

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from itertools import combinations, groupby
 from typing import Any, Literal, NamedTuple
 
 from pydantic import (
@@ -191,25 +191,28 @@ class Experiment(ExperimentFields):
         Raises InvalidValue for a change that cannot be.
         """
         stages = [Stage(0.0, self.model_copy(update={"changes": ()}))]
-        for change in self.changes:
-            changed = Stage(change.at_s, stages[-1].experiment._changed(change))
-            stages[len(stages) - (stages[-1].at_s == change.at_s) :] = [changed]
+        for at_s, changes in groupby(self.changes, lambda one: one.at_s):
+            stages.append(Stage(at_s, stages[-1].experiment._changed(list(changes))))
         return tuple(stages)
 
-    def _changed(self, change: Change) -> Experiment:
-        """Return the experiment with the value of the change."""
-        content = self.model_dump(mode="json")
+    def _changed(self, changes: Sequence[Change]) -> Experiment:
+        """Return the experiment with the values of changes at one instant."""
+        content, which = self.model_dump(mode="json"), ""
         # Whether ECN has a queue that marks is a question to all stages together.
         ecn = {"ecn": True} if self.ecn else {}
         try:
-            changed = content | self._changed_fields(change, content) | dict.fromkeys(ecn, False)
+            for change in changes:
+                which = str(change)
+                content |= self._changed_fields(change, content)
+            which = ", ".join(map(str, changes))
+            changed = content | dict.fromkeys(ecn, False)
             return Experiment.from_record(changed).model_copy(update=ecn)
         except InvalidValue as error:
             problems = error.problems
         except ValidationError as error:
             problems = tuple(invalid_values(error, Experiment, Experiment.model_fields))
         raise InvalidValue(
-            *(Problem(f"{change}: {one.rule}", one.fix, Where(key="changes")) for one in problems)
+            *(Problem(f"{which}: {one.rule}", one.fix, Where(key="changes")) for one in problems)
         ) from None
 
     def _changed_fields(self, change: Change, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,13 +220,15 @@ class Experiment(ExperimentFields):
         if change.key == CC.key:
             if any(self.traffic_of(plan).own_ccs is not None for plan in self.flows):
                 raise invalid("the traffic is not TCP of the hosts' kernels", "leave it out")
-            if ":" in str(change.value):
+            # The source that a run has kept is under another name.
+            new = change.value if isinstance(change.value, Mapping) else {"cc": str(change.value)}
+            if ":" in new["cc"]:
                 rule = f"{change.value} is not a congestion control of the hosts' kernels"
                 raise invalid(rule, "name one of `ccu list cc`")
-            kept = [{**flow, "cc": str(change.value)} for flow in content["flows"]]
-            return {"flows": [{k: v for k, v in flow.items() if k != "cc_file"} for flow in kept]}
+            bare = ({k: v for k, v in one.items() if k != "cc_file"} for one in content["flows"])
+            return {"flows": [{**flow, **new} for flow in bare]}
         if change.parameter:
-            return {"cc_params": {**self.cc_params, change.parameter: word(change.value)}}
+            return {"cc_params": {**content["cc_params"], change.parameter: word(change.value)}}
         for one in written(Experiment):
             if one.key == change.key and one.option.changes and not one.option.pairs:
                 return {

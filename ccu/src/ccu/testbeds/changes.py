@@ -41,6 +41,8 @@ def record(
                     why = f"flow {flow}: {cc} was seen after {change}"
                     raise RunFailed("congestion control", why)
             said = {"cc_read_back": dict(hosts.ccs)}
+            if isinstance(change.value, Mapping):  # of a run that is made again
+                said["value"] = wanted
         by_hosts = change.key == CC.key or change.parameter
         utc_ns = hosts.utc_ns if by_hosts else planned_utc_ns
         changes.append({**change.model_dump(mode="json"), "utc_ns": utc_ns, **said})

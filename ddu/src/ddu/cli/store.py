@@ -164,7 +164,8 @@ def serve(
     if (served / "run.json").exists():
         served, page = served.resolve().parent, f"runs/{quote(served.resolve().name)}/report.html"
     with server(served, bind, port) as serving:
-        typer.echo(f"http://{bind}:{port}/{page} serves {served}; stop with Ctrl-C")
+        host = f"[{bind}]" if ":" in bind else bind
+        typer.echo(f"http://{host}:{port}/{page} serves {served}; stop with Ctrl-C")
         try:
             serving.serve_forever()
         except KeyboardInterrupt:

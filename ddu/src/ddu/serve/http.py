@@ -104,12 +104,17 @@ class _Handler(SimpleHTTPRequestHandler):
         """Print nothing."""
 
 
+class _OfIpv6(ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
 def server(runs: Path, bind: str, port: int) -> ThreadingHTTPServer:
     """Listen on a port. Raises RefusedError if the port is taken or `runs` is not a directory."""
     if not runs.is_dir():
         raise refusal("no such directory", "name another with --runs", file=runs)
     try:
-        return ThreadingHTTPServer((bind, port), partial(_Handler, directory=str(runs)))
+        kind = _OfIpv6 if ":" in bind else ThreadingHTTPServer
+        return kind((bind, port), partial(_Handler, directory=str(runs)))
     except OSError as error:
         raise refusal(
             error.strerror or str(error), "choose another with --port", key=f"{bind}:{port}"

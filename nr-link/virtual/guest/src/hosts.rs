@@ -20,6 +20,9 @@ const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 /// The limit for all hosts together, in pages: never reached. With little memory the kernel's own would be.
 const TCP_MEMORY: (&str, &str) = ("net.ipv4.tcp_mem", "4194304 4194304 4194304");
 
+/// The packets that the kernel queues of those that a link delivers at one instant: all, as computing takes no time.
+const BACKLOG: (&str, &str) = ("net.core.netdev_max_backlog", "2147483647");
+
 /// The kernel takes an IPv6 address into use in the background, which is at rest when any time passes.
 const DUPLICATE_DETECTION: Duration = Duration::from_millis(1);
 
@@ -36,6 +39,7 @@ impl Hosts {
     /// Makes and sets up all hosts of the run.
     pub fn make(run: &Run) -> Result<Self> {
         set_sysctl(TCP_MEMORY.0, TCP_MEMORY.1)?;
+        set_sysctl(BACKLOG.0, BACKLOG.1)?;
         let modules = modules::load(&run.modules, &run.module_parameters)?;
         modules::set_parameters(&run.module_parameters, &modules)?;
         clock::wait_for_whole_period()?; // the first host's device starts the link

@@ -80,7 +80,9 @@ fn mount_file_systems() -> Result<()> {
 
 /// Mounts the host's folders of modules and programs that the guest's own shared memory hides.
 fn show_folders(run: &Run) -> Result<()> {
-    let modules = run.modules.iter().filter_map(|module| module.parent());
+    let later = run.changes.iter().flat_map(|change| &change.modules);
+    let modules = run.modules.iter().chain(later);
+    let modules = modules.filter_map(|module| module.parent());
     let programs = run.programs.iter().map(|program| program.folder.as_path());
     let folders: BTreeSet<&Path> = modules.chain(programs).collect();
     for folder in folders {

@@ -16,7 +16,6 @@ use nix::libc;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Gid, Pid, Uid, setgroups, setresgid, setresuid};
 use nr_link_virtual_plan::{GUEST_PLANE, GUEST_PLANES, GUEST_STREAMS, Program as Plan, Report};
 
@@ -102,10 +101,8 @@ impl Programs {
     pub fn reap(&mut self) -> Result<()> {
         let any = Pid::from_raw(-1);
         loop {
-            let (pid, code) = match waitpid(any, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(pid, code)) => (pid, code),
-                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
-                _ => return Ok(()),
+            let Ok(Some((pid, code))) = ended(any) else {
+                return Ok(());
             };
             let ended = self.running.iter().position(|own| own.pid == pid);
             if let Some(ended) = ended {
@@ -140,12 +137,7 @@ impl Programs {
         }
         let mut looks = SERVICE_LOOKS;
         for Running { pid, plan, .. } in self.running.drain(..) {
-            let status = end(pid, &mut looks)?;
-            let code = match status {
-                WaitStatus::Exited(_, code) => code,
-                WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
-                _ => 0,
-            };
+            let code = end(pid, &mut looks)?;
             let name = plan.name;
             reports::send(&Report::Program { name, code })?;
         }
@@ -153,20 +145,33 @@ impl Programs {
     }
 }
 
-/// Waits for a service that has been asked to end; kills it once there are no looks left.
-fn end(pid: Pid, looks: &mut u32) -> Result<WaitStatus> {
+/// Waits for a service that has been asked to end; kills it once there are no looks left. Returns its exit code.
+fn end(pid: Pid, looks: &mut u32) -> Result<i32> {
     loop {
-        let status = waitpid(pid, Some(WaitPidFlag::WNOHANG)).context("waiting for a service")?;
-        if status != WaitStatus::StillAlive {
-            return Ok(status);
+        if let Some((_, code)) = ended(pid).context("waiting for a service")? {
+            return Ok(code);
         }
-        if *looks == 0 {
-            let _ = kill(pid, Signal::SIGKILL);
-            return waitpid(pid, None).context("waiting for a service");
+        match *looks {
+            0 => {
+                let _ = kill(pid, Signal::SIGKILL);
+            }
+            _ => *looks -= 1,
         }
-        *looks -= 1;
         thread::sleep(BETWEEN_LOOKS);
     }
+}
+
+/// A child that has ended, and its exit code, without waiting. nix has no words for real-time signals.
+fn ended(pid: Pid) -> nix::Result<Option<(Pid, i32)>> {
+    let mut status = 0;
+    // SAFETY: the kernel writes one number.
+    let found = unsafe { libc::waitpid(pid.as_raw(), &raw mut status, libc::WNOHANG) };
+    let found = Errno::result(found)?;
+    let code = match libc::WIFEXITED(status) {
+        true => libc::WEXITSTATUS(status),
+        false => 128 + libc::WTERMSIG(status),
+    };
+    Ok((found > 0).then(|| (Pid::from_raw(found), code)))
 }
 
 /// Starts a program; a policy registers its congestion control before, and is waited for until it is ready.

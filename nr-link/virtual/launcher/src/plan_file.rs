@@ -13,6 +13,8 @@ use serde::Deserialize;
 pub const LEAST_MEMORY_MB: u64 = 128;
 const SCHEMA: &str = "nr-link-virtual/1";
 const MOST_CLOCK_STEP_NS: u64 = 1_000_000;
+/// A capture counts seconds since 1970 in 32 bits, until 2106.
+const LATEST_START_NS: u64 = 4_200_000_000_000_000_000;
 const MOST_MEMORY_MB: u64 = 65_536;
 /// The header with number and time.
 const LEAST_DATAGRAM_BYTES: u32 = 12;
@@ -276,6 +278,12 @@ impl PlanFile {
             "flows",
             || "there is neither a flow nor a program".into(),
             "Add one",
+        )?;
+        within(
+            "start_utc_ns",
+            self.start_utc_ns,
+            0..=LATEST_START_NS,
+            "Leave it out for 2001",
         )?;
         positive("cpu_limit_s", self.cpu_limit_s)?;
         let clock_step_ns = 1..=MOST_CLOCK_STEP_NS;

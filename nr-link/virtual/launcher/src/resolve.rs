@@ -160,6 +160,12 @@ fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<
         .as_ref()
         .map_or(&no_files, |sockets| &sockets.files);
     for (key, files) in [("capture", captures), ("sockets", sockets)] {
+        let paths: BTreeSet<_> = files.values().map(|path| folder.join(path)).collect();
+        if paths.len() < files.len() {
+            let rule = "two hosts have the same file";
+            let problem = Violation::new(rule, "Give each host a file of its own");
+            return Err(problem.at_key(format!("{key}.files")).into());
+        }
         for name in files.keys() {
             let known = hosts.iter().map(|(name, ..)| name.as_str());
             host_number(name, known, &format!("{key}.files"))?;

@@ -25,8 +25,10 @@ use crate::samples::SocketSamples;
 use crate::summary::Counts;
 use crate::trace::{Declared, Trace};
 
-/// Enough for the IPv4 or IPv6 header.
-const HEADER_BYTES: u32 = 40;
+/// Enough for the longest IPv4 header, or IPv6's, and for what tells packets apart in that of TCP or UDP.
+const HEADER_BYTES: u32 = 72;
+/// The launcher counts a run's seconds by the link's time: it moves at least this often.
+const CLOCK_NS: u64 = 1_000_000_000;
 /// The settings for the kernel's driver.
 #[derive(Debug)]
 pub struct Settings {
@@ -46,6 +48,8 @@ pub struct Settings {
 pub struct VirtualLink {
     pub settings: Settings,
     carrier: Box<dyn Carrier>,
+    /// The link's time.
+    now: u64,
     summary: PathBuf,
     lost: Lost,
     ue_of: BTreeMap<IpAddr, UeId>,
@@ -95,6 +99,15 @@ impl VirtualLink {
         let sampled_devices = sampled_devices.filter(|(_, host)| host.sockets.is_some());
         let (mtu_bytes, summary) = (config.mtu_bytes, config.output.summary.clone());
         let delays = config.output.delays.clone();
+        let mut ue_of = BTreeMap::new();
+        for (ue, one) in (0..).zip(&config.ues) {
+            ue_of.extend(one.addresses.iter().map(|&address| (address, UeId(ue))));
+        }
+        ue_of.extend(
+            (0..)
+                .zip(&run.hosts[1..])
+                .map(|(ue, host)| (host.address, UeId(ue))),
+        );
         let (carrier, moderation_ns) = carrier(&run, link)?;
         let explained = delays.map(|path| Explained::create(&path, carrier.parts()));
         let explained = explained.transpose()?;
@@ -120,10 +133,8 @@ impl VirtualLink {
         };
         Ok(Self {
             settings,
-            ue_of: (0..)
-                .zip(&run.hosts[1..])
-                .map(|(ue, host)| (host.address, UeId(ue)))
-                .collect(),
+            ue_of,
+            now: 0,
             sockets: SocketSamples::create(sampled().filter_map(|host| host.sockets.as_deref()))?,
             traces: traces(&run.cc_traces, declared)?,
             reports: Reports::open()?,
@@ -184,13 +195,14 @@ impl VirtualLink {
     /// Runs the link to `now`; gives when to call again.
     pub fn advance(&mut self, now: u64) -> u64 {
         self.carrier.advance(now);
+        self.now = now;
         self.reports.clock(now);
         self.next_event()
     }
 
     /// When to call [`Self::advance`] if no packet comes before.
     pub fn next_event(&self) -> u64 {
-        self.carrier.next_event()
+        self.carrier.next_event().min(self.now + CLOCK_NS)
     }
 
     /// The next packet that is due.

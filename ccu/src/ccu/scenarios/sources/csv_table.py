@@ -66,7 +66,7 @@ def _head(file: Path) -> bytes:
 
 def names(file: Path, required: Sequence[str], tool: str) -> list[str]:
     """Return the columns of the first line. Raises RefusedError if a required one is missing."""
-    with readable_text(file).open(encoding="utf-8", errors="replace") as stream:
+    with readable_text(file).open(encoding="utf-8-sig", errors="replace") as stream:
         names_found = [name.strip('"') for name in stream.readline().rstrip("\r\n").split(",")]
     missing = [name for name in required if name not in names_found]
     if missing:

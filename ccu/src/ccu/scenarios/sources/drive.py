@@ -83,7 +83,7 @@ def read(file: Path, _: ImportOptions) -> ImportedScenario:
 
 def _events(file: Path) -> list[_Event]:
     try:
-        text = read_bytes(file, _MOST_BYTES).decode()
+        text = read_bytes(file, _MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise refusal(error.strerror or str(error), file=file) from None
     except UnicodeDecodeError:

@@ -167,7 +167,7 @@ def _kind_of_time(first: str) -> pa.DataType:
 
 def _first_value(file: Path, name: str) -> str:
     """Return what the first row has in this column; 0 for a row that is too short."""
-    with file.open(encoding="utf-8", errors="replace") as stream:
+    with file.open(encoding="utf-8-sig", errors="replace") as stream:
         names, first = (stream.readline().rstrip("\r\n").split(",") for _ in range(2))
     at = [one.strip('"') for one in names].index(name)
     return first[at].strip('" ') if at < len(first) else "0"

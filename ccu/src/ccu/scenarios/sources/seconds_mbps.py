@@ -80,7 +80,7 @@ def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
 def _heading(file: Path) -> int:
     """Return the number of lines before the first sample. Raises RefusedError."""
     named = False
-    with file.open(encoding="utf-8", errors="replace") as stream:
+    with file.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream):
             if line.startswith("#") or not line.strip():
                 continue

@@ -124,12 +124,12 @@ def _resolved(name: str) -> list[str]:
 
 def _own_address(version: int) -> str | None:
     """Return the address by which this machine reaches the internet; nothing is sent."""
-    with socket.socket(_FAMILY[version], socket.SOCK_DGRAM) as probe:
-        try:
+    try:  # A kernel without IPv6 makes no such socket.
+        with socket.socket(_FAMILY[version], socket.SOCK_DGRAM) as probe:
             probe.connect((_ANYWHERE[version], 9))
-        except OSError:
-            return None
-        address = str(probe.getsockname()[0])
+            address = str(probe.getsockname()[0])
+    except OSError:
+        return None
     return None if ipaddress.ip_address(address).is_loopback else address
 
 

@@ -124,11 +124,11 @@ class PhoneOptions(TestbedOptions):
         ):
             if getattr(experiment, key):
                 raise invalid(f"a phone does not report {lacks}", "leave it out", key=key)
-        if experiment.traffic != traffic.default():
+        if any(experiment.traffic_of(one) != traffic.default() for one in experiment.flows):
             raise invalid(
                 "a phone's traffic is TCP, for the run's duration or --max-bytes",
                 "leave it out",
-                key="traffic",
+                key="traffic" if experiment.traffic != traffic.default() else "flows",
             )
 
 

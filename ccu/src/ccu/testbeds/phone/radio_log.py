@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from ccu.host.supervisor import Process
@@ -94,13 +95,16 @@ _NET = re.compile(r"^\s*[\w.-]+:\s*(\d+(?:\s+\d+){15})\s*$|RX bytes:(\d+).*?TX b
 
 
 def crossed_bytes(file: Path, direction: Direction) -> int | None:
-    """Return the bytes of the phone's mobile interface between the first and the last reading."""
+    """Return the bytes of the phone's mobile interface between the first and the last reading; None
+    where they are not known, as when its counter begins again."""
     counted = []
     for row, received, sent in _NET.findall(file.read_text(errors="replace")):
         numbers = [int(one) for one in row.split()] if row else []
         both = (numbers[0], numbers[8]) if row else (int(received), int(sent))
         counted.append(both[0] if direction == "dl" else both[1])
-    return counted[-1] - counted[0] if len(counted) > 1 else None
+    if len(counted) < 2 or any(after < before for before, after in pairwise(counted)):
+        return None
+    return counted[-1] - counted[0]
 
 
 def end(site: Site, process: Process) -> None:

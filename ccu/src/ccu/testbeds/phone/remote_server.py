@@ -11,9 +11,11 @@ import json
 import os
 import secrets
 import shlex
-import shutil
+import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from ccu.host import programs
 from ccu.spec.errors import Interrupted, RunFailed
@@ -21,6 +23,7 @@ from ccu.spec.experiment import SCHEMA_VERSION, Experiment
 from ccu.testbeds.phone.address import plain
 from ccu.testbeds.phone.options import phone_options
 from ddu.console.problems import RefusedError, refusal
+from ddu.run import durable
 
 _STAGE = "server"
 _CONNECT_S = 20
@@ -82,6 +85,8 @@ def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path 
     options = phone_options(experiment)
     with_adb = options.adb and not options.ssh
     _check(remote, with_adb)
+    for sent in (signal.SIGTERM, signal.SIGHUP):  # As Ctrl-C: ssh ends, and the folder goes.
+        signal.signal(sent, _interrupt)
     folder = remote.ask("umask 077; T=$(mktemp -d); cat > $T/run.json; echo $T", _plan(experiment))
     folder = folder.strip()
     try:
@@ -99,6 +104,10 @@ def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path 
         where = f"; its incomplete directory is {made}" if made else ""
         raise RunFailed(_STAGE, f"the run on {host} failed{where}")
     return made
+
+
+def _interrupt(number: int, _frame: object) -> NoReturn:
+    raise Interrupted(f"interrupted by {signal.Signals(number).name}")
 
 
 def _plan(experiment: Experiment) -> str:
@@ -152,13 +161,18 @@ def _fetch(remote: RemoteServer, folder: str, output: Path) -> Path | None:
     runs = f"{shlex.quote(folder)}/runs"
     send = ["sh", "-c", f"test -d {runs} || exit {_NO_RUN}; exec tar -C {runs} -cf - ."]
     output.mkdir(parents=True, exist_ok=True)
-    before = set(output.iterdir())
+    # In a folder of its own: others make runs in `output` meanwhile.
+    with durable.temporary_folder(output, ".copied-") as passing:
+        return _copied(remote, send, passing, runs)
+
+
+def _copied(remote: RemoteServer, send: Sequence[str], passing: Path, runs: str) -> Path | None:
     sending = subprocess.Popen(
         remote.command(_as_root(shlex.join(send))),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
-    unpack = ["tar", "-C", str(output), "--no-same-owner", "-xf", "-"]
+    unpack = ["tar", "-C", str(passing), "--no-same-owner", "-xf", "-"]
     try:
         unpacked = subprocess.run(unpack, stdin=sending.stdout, stderr=subprocess.PIPE, text=True)
         code = sending.wait()
@@ -168,14 +182,13 @@ def _fetch(remote: RemoteServer, folder: str, output: Path) -> Path | None:
         code, reason, whole = None, "interrupted", False
     if code == _NO_RUN:
         return None
-    made = [entry for entry in output.iterdir() if entry not in before]
-    if not (whole and made):
-        for entry in made:
-            shutil.rmtree(entry, ignore_errors=True)
-        raise _NotCopied(
-            _STAGE, f"the run was not copied ({reason}); it is on {remote.host} in {runs}"
-        )
-    return made[0]
+    made = next(passing.iterdir(), None) if whole else None
+    if made is not None:
+        try:
+            return made.rename(passing.parent / made.name)
+        except OSError as error:  # Another run has its name.
+            reason = str(error.strerror)
+    raise _NotCopied(_STAGE, f"the run was not copied ({reason}); it is on {remote.host} in {runs}")
 
 
 def _remove(remote: RemoteServer, folder: str) -> None:
