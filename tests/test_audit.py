@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
-    ("printed", "found"),
+    ("printed", "is_found"),
     [
         ("1 high severity vulnerability", True),
         ("3 vulnerabilities (1 moderate, 2 high)", True),
@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[1]
         ("npm error audit endpoint returned an error", False),
     ],
 )
-def test_advisories_of_one_and_of_several_severities_are_found(printed: str, found: bool) -> None:
+def test_advisories_of_one_and_of_several_severities_are_found(
+    printed: str, is_found: bool
+) -> None:
     (pattern,) = re.findall(r"npm '([^']+)' in_folder", (ROOT / ".ci/audit").read_text())
-    assert bool(re.search(pattern, printed)) == found
+    assert bool(re.search(pattern, printed)) == is_found

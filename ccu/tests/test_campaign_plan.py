@@ -79,4 +79,4 @@ def test_the_command_shows_the_analysis_that_is_left_to_the_report(tmp_path: Pat
         file.write_text(f"{TEXT}keep: {keep}\n")
         said = CliRunner().invoke(command.app, ["plan", str(file), "--output", str(tmp_path)])
         assert said.exit_code == 0, said.output
-        assert ("ccu campaign report" in said.output) is (keep == "raw")
+        assert ("ddu campaign report" in said.output) is (keep == "raw")

@@ -63,7 +63,7 @@ pub struct Shell {
     /// Queue limit in each direction, packets
     #[arg(long, default_value_t = 3200, conflicts_with = "config")]
     queue_packets: u64,
-    /// Folder that keeps mac.csv, link.csv, link-summary.json and, with --trace, link.yaml; without it they are deleted
+    /// Folder that keeps mac.csv, link-summary.json, link.yaml and, in real time, link.csv; without it they are deleted
     #[arg(long)]
     output: Option<PathBuf>,
     /// Shell command to run on the server's host; it is terminated with the link

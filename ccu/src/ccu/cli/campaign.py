@@ -230,7 +230,7 @@ def _show_plan(work: runner.Work) -> None:
         "time", f"{display.left(sums.left_s)} with {many} at a time, {now.done} runs done"
     )
     if sums.report_s:
-        text = f"{display.about(sums.report_s)} of CPU time by `ccu campaign report`, afterwards"
+        text = f"{display.about(sums.report_s)} of CPU time by `ddu campaign report`, afterwards"
         table.add_row("analysis", text)
     if busy := _busy(work):
         table.add_row("load", busy)

@@ -82,7 +82,7 @@ def _source(control: Control, elsewhere: str | None) -> str:
     return (
         f"{elsewhere} only; here: {control.obstacle}"
         if elsewhere
-        else f"not now: {control.obstacle}"
+        else f"{control.source}; not in real time here: {control.obstacle}"
     )
 
 

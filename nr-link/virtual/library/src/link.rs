@@ -25,7 +25,7 @@ use crate::samples::SocketSamples;
 use crate::summary::Counts;
 use crate::trace::{Declared, Trace};
 
-/// Enough for the longest IPv4 header, or IPv6's, and for what tells packets apart in that of TCP or UDP.
+/// Enough for the longest IPv4 header, or IPv6's, and for what identifies a packet in that of TCP or UDP.
 const HEADER_BYTES: u32 = 72;
 /// The launcher counts a run's seconds by the link's time: it moves at least this often.
 const CLOCK_NS: u64 = 1_000_000_000;

@@ -29,7 +29,7 @@ from ddu import interpreter
 
 _SUFFIX = ".py"
 _STAGE = "congestion control"
-_ONLY_VIRTUAL = "it knows the capacity to come; add --testbed virtual"
+_ONLY_VIRTUAL = "it knows the capacity to come, which only --testbed virtual has"
 
 
 class Policies(Provider):
