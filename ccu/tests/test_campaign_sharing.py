@@ -175,6 +175,7 @@ def test_a_run_of_which_too_little_is_kept_is_not_shared(tmp_path: Path) -> None
     [
         "cc: ./mine.bpf.c", "scenario: ./mine.yaml", "testbed: emulated",
         "cc_params: {weights: ./mine.json}",
+        "changes: [{at: 1s, cc_params: {weights: ./mine.json}}]",
     ],
 )  # fmt: skip
 def test_what_else_decides_a_run_prevents_sharing(tmp_path: Path, key: str) -> None:

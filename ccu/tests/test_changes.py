@@ -85,6 +85,21 @@ def test_a_wrong_change_gets_one_sentence(change: object, said: str) -> None:
     assert problem.where.key == "--change"
 
 
+@pytest.mark.parametrize("keys", [("rtt", "dl_delay"), ("dl_delay", "rtt")])
+def test_changes_at_one_instant_are_checked_together(keys: tuple[str, str]) -> None:
+    values = {"rtt": "10ms", "dl_delay": "5ms"}
+    changes = [{"at": "5s", **{key: values[key] for key in keys}}]
+    experiment = resolved(rtt="20ms", dl_delay="15ms", changes=changes)
+    assert experiment.stages[1].experiment.rtt_ms == 10
+    with pytest.raises(RefusedError, match="5s:rtt=10ms: dl_delay is 15 ms of 10 ms"):
+        resolved(rtt="20ms", dl_delay="15ms", changes=["5s:rtt=10ms"])
+
+
+def test_a_time_with_its_unit_beside_one_without_is_in_order() -> None:
+    written = [{"at_s": "7s", "key": "cc", "value": "bbr"}, {"at": "5s", "prb": 24}]
+    assert [one.at_s for one in resolved(changes=written).changes] == [5, 7]
+
+
 def test_a_key_gets_one_value_at_an_instant() -> None:
     with pytest.raises(RefusedError, match="2s:prb=24 and 2s:prb=11: prb gets two values"):
         resolved(changes=["2s:prb=24", "2s:prb=11"])

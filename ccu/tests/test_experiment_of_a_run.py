@@ -50,11 +50,16 @@ def test_a_run_keeps_files_that_are_parameters(tmp_path: Path) -> None:
     policy, weights = tmp_path / "mine.py", tmp_path / "weights.json"
     policy.write_text("class Policy: pass\n")
     weights.write_text("{}")
-    run = run_of(tmp_path, cc=str(policy), cc_params={"weights": str(weights), "mode": "a"})
+    change = {"at": "1s", "cc": str(policy)}
+    run = run_of(
+        tmp_path, cc=str(policy), cc_params={"weights": str(weights), "mode": "a"}, changes=[change]
+    )
     assert experiment_of(run).cc_params == {"weights": str(weights), "mode": "a"}
     kept = run / "raw/cc-mine-weights.json"
     kept.write_text("{}")
     (run / "raw/cc-mine.py").touch()
     experiment = experiment_of(run)
+    assert experiment.stages[1].experiment.flows[0].cc_file == str(run / "raw/cc-mine.py")
+    assert experiment.stages[1].experiment.cc == "mine"
     assert experiment.cc_params == {"weights": str(kept), "mode": "a"}
     assert sorted(_made_from(run, experiment)) == ["cc-mine-weights.json", "cc-mine.py"]

@@ -126,6 +126,14 @@ def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
     assert all(before[key] is None for key in before.keys() - record.keys() - without_effect)
 
 
+def test_an_empty_value_is_not_the_default() -> None:
+    ccu = Path(sys.executable).with_name("ccu")
+    run = [ccu, "run", "--cc", "cubic", "--duration", "", "--dry-run"]
+    ended = subprocess.run(run, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "--duration" in ended.stderr
+
+
 def test_an_option_of_the_wrong_testbed_names_the_right_one(tmp_path: Path) -> None:
     with pytest.raises(
         RefusedError, match=r"^--runtime: is for other .*--testbed rfsim or usrp, or"

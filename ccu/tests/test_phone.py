@@ -87,6 +87,9 @@ def test_bytes_that_crossed(tmp_path: Path) -> None:
     assert crossed_bytes(file, "dl") == 100
     file.write_text("## net\n")
     assert crossed_bytes(file, "dl") is None
+    file.write_text(proc.format(9000, 50) + proc.format(10, 80) + proc.format(900, 90))
+    assert crossed_bytes(file, "dl") is None  # The counter began again.
+    assert crossed_bytes(file, "ul") == 40
 
 
 def test_of_interfaces_with_like_names_one_is_counted(tmp_path: Path) -> None:
@@ -218,6 +221,7 @@ def test_an_uplink_needs_no_name() -> None:
     [
         ({"testbed": "phone", "prb": 106}, "operator's network"),
         ({"testbed": "phone", "traffic": "udp:1M"}, "Leave it out"),
+        ({"testbed": "phone", "flows": "udp:5M@0"}, "flows: a phone's traffic is TCP"),
         ({"testbed": "phone", "direction": "ul"}, "Leave it out, or write phone"),
         ({"testbed": "phone", "max_bytes": "lots"}, "500MB"),
         ({"testbed": "phone", "server_port": 80}, "1024"),

@@ -144,7 +144,9 @@ def test_a_trial_has_all_flows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(trial, "run", note)
     flags = {"testbed": "rfsim", "flows": "cubic@0,reno@15", "prb": 24, "duration": "30s"}
+    flags |= {"traffic": "tcp:1GB"}  # which 10 s do not carry
     with pytest.raises(RunFailed):
         trial.radio_time_factor(resolve(flags))
     (short,) = tried
+    assert short.traffic.most_bytes is None
     assert [(one.start_s, one.duration_s) for one in traffic.plan(short)] == [(0, 10), (0, 10)]

@@ -72,10 +72,15 @@ def test_a_mahimahi_trace_is_played_unchanged(tmp_path: Path) -> None:
     assert rates["dl_capacity_mbps"][0] == pytest.approx(250 * 1500 * 8e-6, rel=0.01)
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "of Excel"])
 @pytest.mark.parametrize("between", ["\t", " ", ","])
-def test_a_table_of_rates_is_played_from_its_first_second(tmp_path: Path, between: str) -> None:
+def test_a_table_of_rates_is_played_from_its_first_second(
+    tmp_path: Path, between: str, mark: str
+) -> None:
     rates = [80, 0, 122.5, 60]
-    text = "# of a drive\n" + "".join(f"{n}{between}{rate}\n" for n, rate in enumerate(rates, 1))
+    text = f"{mark}# of a drive\n" + "".join(
+        f"{n}{between}{rate}\n" for n, rate in enumerate(rates, 1)
+    )
     scenario = imported("seconds-mbps", source(tmp_path, text), tmp_path / "out")
     assert scenario["duration_s"] == 4
     assert played(tmp_path / "out", 8)["dl_capacity_mbps"] == pytest.approx(rates * 2)

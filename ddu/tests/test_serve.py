@@ -42,6 +42,11 @@ def get(port: int, path: str, method: str = "GET") -> tuple[int, bytes]:
     return answer.status, answer.read()
 
 
+def test_it_listens_at_an_address_of_ipv6(tmp_path: Path) -> None:
+    with server(tmp_path, "::1", 0) as serving:
+        assert serving.server_address[0] == "::1"
+
+
 def test_a_report_is_there_whatever_the_runs_name(port: int) -> None:
     assert get(port, "/runs/a%20run's%20%3Cb%3E/report.html") == (200, b"report")
     status, listing = get(port, "/runs/")
