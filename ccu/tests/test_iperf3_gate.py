@@ -32,10 +32,10 @@ class Served:
         flow = {"id": "f0", "port": self.port, "direction": "dl", "cc": "reno", "duration_s": 1}
         config = {
             "address": "127.0.0.1", "token": TOKEN, "phone_addresses": [], "max_bytes": 10**10,
-            "deadline_s": 20, "flows": [flow | {"iperf3_port": inner} | more.pop("flow", {})],
+            "deadline_s": 600, "flows": [flow | {"iperf3_port": inner} | more.pop("flow", {})],
         }  # fmt: skip
         self.events: list[dict[str, Any]] = []
-        sender = Sender(config | more)
+        self.sender = sender = Sender(config | more)
         monkeypatch.setattr(
             sender._log, "event", lambda name, **of: self.events.append({"event": name, **of})
         )
@@ -43,7 +43,7 @@ class Served:
         self.thread.start()
 
     def connect(self, source: str = PHONE, sent: bytes = b"") -> socket.socket:
-        sock = socket.create_connection(("127.0.0.1", self.port), 5, (source, 0))
+        sock = socket.create_connection(("127.0.0.1", self.port), 600, (source, 0))
         sock.sendall(sent)
         return sock
 
@@ -52,8 +52,13 @@ class Served:
             assert sock.recv(1) == b""
 
     def wait(self) -> None:
-        self.thread.join(15)
+        self.thread.join(600)
         assert not self.thread.is_alive(), self.events
+
+    def end(self) -> None:
+        """End it as its deadline would."""
+        self.sender._until = 0.0
+        self.wait()
 
     def of(self, name: str) -> list[dict[str, Any]]:
         return [one for one in self.events if one["event"] == name]
@@ -131,7 +136,7 @@ def echo(port: int) -> Iterator[list[bytes]]:
 
 
 def closed(sock: socket.socket) -> bool:
-    sock.settimeout(2)
+    sock.settimeout(600)
     with closing(sock), suppress(ConnectionError):
         return sock.recv(1) == b""
     return True
@@ -141,7 +146,7 @@ def test_other_clients_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = free_port()
     cookie, other = b"a" * 36 + b"\0", b"b" * 36 + b"\0"
     with echo(inner) as heard:
-        served = Served(monkeypatch, inner, deadline_s=3)
+        served = Served(monkeypatch, inner)
         early = served.connect(sent=cookie + b"\n")  # before the token: a wrong greeting
         assert closed(early)
         browser = served.connect(sent=f"GET /{TOKEN} HTTP/1.1\r\n\r\n".encode())
@@ -154,7 +159,7 @@ def test_other_clients_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         assert closed(served.connect(sent=other))  # not of the same test
         assert closed(served.connect(sent=cookie + b"\n"))  # a third connection
         control.close()
-        served.wait()
+        served.end()
         assert heard == [cookie]
     whys = [one["why"] for one in served.of("refused")]
     assert whys.count("has another test's cookie") == 1
@@ -165,9 +170,9 @@ def test_the_gate_closes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ccu.testbeds.phone.iperf3_gate._GATE_S", 0.1)
     inner = free_port()
     with echo(inner) as heard:
-        served = Served(monkeypatch, inner, deadline_s=2)
+        served = Served(monkeypatch, inner)
         served.show_token()
         time.sleep(0.3)
         assert closed(served.connect(sent=b"a" * 37 + b"\n"))
-        served.wait()
+        served.end()
     assert heard == []

@@ -123,7 +123,9 @@ def test_each_repeat_is_a_run(tmp_path: Path) -> None:
 def test_what_names_no_repeat_among_several_is_left_out_and_told(tmp_path: Path) -> None:
     folder = hercules(tmp_path, versions=(1, 2))
     (folder / "gnb.log").write_text(SAMPLES[0].text)
-    for made in import_folder(folder, tmp_path / "runs"):
+    runs = import_folder(folder, tmp_path / "runs")
+    assert len(runs) == 2
+    for made in runs:
         assert "gnb.log: left out: its name states no repeat." in made.faults
 
 

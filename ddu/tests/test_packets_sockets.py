@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import shutil
 import socket
 import struct
 import subprocess
-import time
+import termios
 from pathlib import Path
 
 import pytest
 
 from ddu.errors import UnreadableInput
 from ddu.readers.sockets import read_sockets
+from testsupport.waiting import until
 
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, NLMSG_DONE = 4, 20, 0x301, 3
 ALL_STATES, EVERY_EXTENSION = 0xFFF, 0xFF
@@ -85,7 +87,8 @@ def test_the_fields_that_ss_shows(tmp_path: Path, host: str) -> None:
         connection, _ = server.accept()
         client.sendall(bytes(50_000))
         assert len(connection.recv(50_000, socket.MSG_WAITALL)) == 50_000
-        time.sleep(0.3)  # until the last acknowledgment is in
+        # Until the last acknowledgment is in.
+        until(lambda: fcntl.ioctl(client, termios.TIOCOUTQ, bytes(4)) == bytes(4))
         sport, dport = client.getsockname()[1], server.getsockname()[1]
         path = tmp_path / "sockets.pcap"
         path.write_bytes(netlink_pcap([dump(family)]))

@@ -66,7 +66,7 @@ def test_rows_appear_while_the_files_grow(empty_store: StoreDirectory, tmp_path:
     assert state == [("live", "synthetic")]
     assert steps == [(0.0,), (12e6,)]
     say(run, status="finished")
-    follower.join(60)
+    follower.join(600)
     assert done[0].outcome == "published"
     assert publish(empty_store.url(), run).outcome == "unchanged"
     assert {table: rows(empty_store, table) for table in LIVE} == dict.fromkeys(LIVE, 0)
@@ -99,7 +99,7 @@ def test_a_follower_that_starts_again_doubles_nothing(
         assert shown.count(f"following {run.name}") == 2
         await_rows(empty_store, "live_cc", 40)
         say(run, status="finished")
-        follower.join(60)
+        follower.join(600)
         assert not follower.is_alive()
         say(run, status="running")
         with connected(empty_store.url()) as connection:
@@ -122,7 +122,7 @@ def test_a_finished_run_of_the_same_name_is_not_overwritten(
     follower.start()
     until(lambda: f"following {run.name}" in shown)
     stop.set()
-    follower.join(60)
+    follower.join(600)
     with connected(empty_store.url()) as connection:
         states = connection.execute("SELECT state FROM testbed.run").fetchall()
     assert states == [("live",)]
@@ -189,7 +189,7 @@ def test_samples_without_counters_are_shown(empty_store: StoreDirectory, tmp_pat
         file.write("2,1,0,-81\n")
     await_rows(empty_store, "live_radio", 2)
     say(run, status="finished")
-    follower.join(60)
+    follower.join(600)
     assert [line for line in shown if "link.csv" in line and "not shown live" in line]
 
 
@@ -225,10 +225,12 @@ def test_what_is_no_such_file_is_named(tmp_path: Path) -> None:
 def test_of_two_followers_of_a_run_one_waits(empty_store: StoreDirectory, tmp_path: Path) -> None:
     run = tabled(with_radio(two_flows().write(tmp_path / "run")))
     say(run, status="running")
-    followers = [
-        threading.Thread(target=publish_live, args=(empty_store.url(), run, lambda _: None))
-        for _ in range(2)
-    ]
+    outcomes: list[str] = []
+
+    def followed_to_its_end() -> None:
+        outcomes.append(publish_live(empty_store.url(), run, lambda _: None).outcome)
+
+    followers = [threading.Thread(target=followed_to_its_end) for _ in range(2)]
     for follower in followers:
         follower.start()
     await_rows(empty_store, "live_radio", 80)
@@ -238,5 +240,6 @@ def test_of_two_followers_of_a_run_one_waits(empty_store: StoreDirectory, tmp_pa
     await_rows(empty_store, "live_radio", 81)
     say(run, status="finished")
     for follower in followers:
-        follower.join(60)
+        follower.join(600)
         assert not follower.is_alive()
+    assert sorted(outcomes) == ["published", "unchanged"]

@@ -42,7 +42,7 @@ def test_the_run_is_executed_there_and_copied_here(
         assert recorded["status"] == "finished"
         assert recorded["flows"][0]["cc_read_back"] == "cubic"
         assert recorded["hosts"]["ue"]["model"] == "Test 5G"
-        assert analysis_of(run).summary["throughput_bps"] > 20e6
+        assert 0 < analysis_of(run).summary["throughput_bps"] < 40e6
         refused = street.ccu(*RUN, *far, "--cc", "vegaz")
         assert refused.returncode == 2
         assert "vegaz" in refused.stdout

@@ -39,7 +39,7 @@ def test_a_run_by_termux(street: Street, tmp_path: Path, monkeypatch: pytest.Mon
     assert recorded["hosts"]["ue"]["model"] == "Test 5G"
     assert abs(recorded["time"]["offset_ns"] - 3e9) <= recorded["time"]["offset_uncertainty_ns"]
     analysis = analysis_of(run)
-    assert 5e6 < analysis.summary["throughput_bps"] < 40e6
+    assert 0 < analysis.summary["throughput_bps"] < 40e6
     assert analysis.summary["technology_ratio"] == {"sa": 1.0}
     mac = analysis.tables["mac"]
     assert set(mac["mac_rsrp_dbm"]) == {-71}

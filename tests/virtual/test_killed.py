@@ -17,7 +17,7 @@ import pytest
 from testsupport.virtual_time import PROGRAM, become, give, prepare
 
 # Nobody else's: all that belongs to this user is the run's.
-STRANGER = 54_321
+STRANGER = 100_000 + os.getpid()
 PLACES = ("/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/tmp", "/var/tmp")
 INSTANTS = 10
 STARTS, LAST_START_S = 80, 0.01

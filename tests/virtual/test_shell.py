@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -87,20 +86,17 @@ def test_output_keeps_samples_and_plan(kernel: Path, tmp_path: Path) -> None:
     assert {"link.yaml", "plan.json", "mac.csv", "link-summary.json", "virtual.json"} <= names
 
 
-def test_ended_by_a_signal_it_leaves_no_folder(kernel: Path) -> None:
+def test_ended_by_a_signal_it_leaves_no_folder(kernel: Path, tmp_path: Path) -> None:
     """While the guest waits for input, time stands still."""
-
-    def folders() -> set[Path]:
-        return set(Path(tempfile.gettempdir()).glob("nr-link-shell-*"))
-
-    before = folders()
     command = [PROGRAM, "shell", "--virtual", "--", "sh", "-c", "echo up; cat"]
-    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    own = {**os.environ, "TMPDIR": str(tmp_path)}
+    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=own)
     assert run.stdout is not None
     assert run.stdout.readline() == b"up\n"
+    assert list(tmp_path.iterdir())
     run.terminate()
     assert run.wait(600) == 130
-    assert folders() == before
+    assert not list(tmp_path.iterdir())
 
 
 def test_hosts_have_been_up_when_a_program_starts(kernel: Path) -> None:

@@ -2,7 +2,7 @@
 //! The file as read by other programs: tshark for the format, `ss` for the sockets.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -108,7 +108,8 @@ fn tshark_reads_the_same_sockets_that_ss_lists_and_no_others() {
         sampler.kill().unwrap(); // SIGKILL: the samples must be in the file nevertheless
         sampler.wait().unwrap();
         let (Some(seen), Some(expected)) = (sockets_by_tshark(&file), sockets_by_ss(port)) else {
-            return eprintln!("skipped: needs tshark and ss");
+            let _ = writeln!(std::io::stderr(), "skipped: needs tshark and ss");
+            return;
         };
         assert_eq!(
             expected.len(),

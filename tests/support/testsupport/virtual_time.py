@@ -58,6 +58,7 @@ class VirtualRun:
 
     def digests(self, *but: str) -> dict[str, str]:
         """SHA-256 of captures, samples and reports, by name, without those named."""
+        assert self.result.returncode == 0, self.result.stderr
         files = [*self.folder.glob("*.pcap"), *self.folder.glob("*.csv")]
         files += self.folder.glob("flows.json")
         return {

@@ -107,6 +107,8 @@ def _follow(url: str, path: Path, report: Report, replace: bool, stop: threading
             connection.commit()
             if read_manifest(path).status != "running" or stop.wait(_RETRY_S):
                 return
+        if read_manifest(path).status != "running":
+            return  # It ended while this follower waited for the other.
         # No waiting for the disk: were the server to die, all is read from the files again.
         connection.execute("SET synchronous_commit = off")
         run_id = _begin(connection, path, replace)

@@ -136,9 +136,10 @@ impl<T> Ue<T> {
         self.beams.as_deref().is_none_or(Beams::serves)
     }
 
-    /// Runs beam management and recovery up to a slot that starts at `now`; returns what happened.
+    /// Runs beam management and recovery up to a slot that starts at `now`; returns what happened. A UE that is not
+    /// connected has none.
     pub fn change_beam(&mut self, now: Nanos) -> Option<EventKind> {
-        let cell = self.cell?;
+        let cell = self.cell.filter(|_| self.is_connected())?;
         let beams = self.beams.as_deref_mut()?;
         let channel = &self.serving[0].channel;
         let measured = beams.measures(now).then(|| {

@@ -13,6 +13,8 @@ const MARGIN: Nanos = 2_000_000;
 const DETECTED_SNR_DB: f64 = -14.5;
 /// PRBs of a preamble of 139 subcarriers (TS 38.211 clause 6.3.3.2).
 const PREAMBLE_PRB: u16 = 12;
+/// T301, for a re-establishment: 100 to 2000 ms in TS 38.331 (UE-TimersAndConstants); chosen.
+const T301: Nanos = 1_000_000_000;
 
 /// The cause for which a UE enters a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub(super) struct Access {
     /// When processing ends, and when random access begins.
     pub processed: Nanos,
     pub ready: Nanos,
-    /// When the UE gives up: T304.
+    /// When the UE gives up: T304, or T301.
     pub deadline: Nanos,
     pub attempts: u32,
     period: Nanos,
@@ -102,7 +104,12 @@ impl Access {
         config: &Handover,
     ) -> Self {
         let access = Self::to(source, target, Cause::Reestablishment, now, now, config);
-        Self { left, ..access }
+        let deadline = now + T301;
+        Self {
+            left,
+            deadline,
+            ..access
+        }
     }
 
     fn to(

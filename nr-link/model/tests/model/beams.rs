@@ -79,3 +79,18 @@ fn without_a_candidate_the_ue_waits_until_the_object_has_left() {
     // Without candidate beams there are no events at all.
     assert!(run("").0.is_empty());
 }
+
+#[test]
+fn a_ue_that_is_not_connected_changes_no_beam() {
+    let radio = "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -80}, noise: {floor_dbm_per_re: -105}, \
+                 blockage: [{from_s: 1.003, to_s: 2.003, loss_db: 40}], beams: [{loss_db: 10}]}";
+    let rrc = "radio:\n  rrc: {idle: {after_s: 0.2, setup_ms: 100}, paging_cycle_frames: 32}";
+    let mut link = link::<u64>(&config(&[("radio:", rrc)]), &scenario(radio));
+    link.enqueue(DOWN, packet(100, 0), 0);
+    for ms in 0..3000 {
+        link.advance(ms * MS);
+        while link.dequeue().is_some() {}
+    }
+    let changed = |event: &EventKind| matches!(event, EventKind::BeamChange { .. });
+    assert!(!link.radio_events().iter().any(|event| changed(&event.kind)));
+}
