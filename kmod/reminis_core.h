@@ -65,7 +65,6 @@
 #define REMINIS_DTT_MARGIN_US	       1000 /* a configured DTT exceeds mRTT at least by this */
 #define REMINIS_DTT_MAX_US	       10000000
 #define REMINIS_DTT_FACTOR_DEFAULT_Q16 (3U << 15) /* 1.5, section 3.1 */
-#define REMINIS_DTT_FACTOR_MAX_Q16     (100U << 16)
 #define REMINIS_EXPONENT_MIN_Q24       (-31 * REMINIS_ONE_Q24)
 #define REMINIS_BASE_SAMPLES	       8 /* a d of fewer lowers the mean base in part only */
 #define REMINIS_NEW_PATH_CWND	       (2 * REMINIS_MIN_CWND) /* CM cuts to its floor at once */
