@@ -121,7 +121,10 @@ fn it_works_without_privileges_in_a_user_namespace() {
     let mut unshared = Command::new("unshare");
     let text = output_text(&unshared.args(["-m", "sh", "-c", &script]).output().unwrap());
     if text.contains("needs a user namespace") {
-        let _ = writeln!(std::io::stderr(), "skipped: this kernel gives users no namespaces: {text}");
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: this kernel gives users no namespaces: {text}"
+        );
         return;
     }
     assert!(received_count(&text) >= 5, "{text}");
