@@ -54,4 +54,4 @@ def test_those_of_a_kernel_that_is_not_built_are_not(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(driver.kernel, "congestion_controls", frozenset)
     lines = listed()
     assert "htcp" not in lines
-    assert "not now: no root" in lines["lp"]
+    assert "not in real time here: no root" in lines["lp"]

@@ -20,8 +20,8 @@ EXPECTED = {
     "tutorials/own-campaign": ["(nothing left)", "runs/campaign-buffers-quick/report/report.html"],
     "tutorials/own-congestion-control": ["mine ", "Jain's index", "comparison/comparison.html"],
     "tutorials/own-trace": [
-        "next: ccu run --cc cubic --scenario ./train.yaml",
-        "figure: train.svg",
+        "next: ccu run --cc cubic --scenario ./commute.yaml",
+        "figure: commute.svg",
     ],
     "why": ["mostly: behind others in the RLC queue"],
     "bound": ["runs/campaign-bound-quick/report/report.html"],

@@ -50,7 +50,7 @@ def test_it_acts_each_20_ms_on_the_mean_rtt_of_them() -> None:
         report = SimpleNamespace(
             rtt_min_us=MIN_RTT_US, losses=0, ca_state=0, cwnd_limited=True, acked=0, acks=10,
             rtt_avg_us=40_000 if at_ms < 20 else 60_000, time_ns=1 + int(at_ms * 1e6),
-            prior_delivered=0, delivered=0, inflight=0, app_limited=False,
+            prior_delivered=0, delivered=0, inflight=0, app_limited=False, delivered_ce=0,
         )  # fmt: skip
         assert flow.cwnd == 1000
         ours.report(flow, report)
@@ -68,7 +68,7 @@ def test_an_idle_time_does_not_count_in_cubics_curve() -> None:
                 rtt_min_us=MIN_RTT_US, losses=0, ca_state=0, cwnd_limited=True, acked=20, acks=0,
                 rtt_us=MIN_RTT_US, rtt_avg_us=0, app_limited=waits,
                 time_ns=int(1e9 + n * 5e6 + (n >= 100) * (idle_s * 1e9 + 15e6)),
-                prior_delivered=0, delivered=0, inflight=0,
+                prior_delivered=0, delivered=0, inflight=0, delivered_ce=0,
             )  # fmt: skip
             ours.report(flow, report)
         return flow.cwnd
