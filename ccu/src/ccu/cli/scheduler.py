@@ -10,6 +10,7 @@ import typer
 from ccu.campaigns.engines import members
 from ccu.cli.cluster_options import Tls
 from ddu.campaign import cluster
+from ddu.console.authority import authority
 
 app = typer.Typer(add_completion=False)
 
@@ -26,8 +27,7 @@ def scheduler(
     user of the machine (127.0.0.1), or of the network; root needs --tls.
     """
     scheme = "tls" if tls else "tcp"
-    name = f"[{host}]" if ":" in host else host
-    address = cluster.address(f"{scheme}://{name}:{port}", tls, key="--host")
+    address = cluster.address(f"{scheme}://{authority(host, port)}", tls, key="--host")
     members.become(
         "scheduler", host, address.certificates, "--protocol", scheme, "--port", str(port)
     )

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ddu.console.authority import authority
 from ddu.console.problems import RefusedError, refusal
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ class Address:
     """The option that gives it."""
 
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
+        return f"{self.scheme}://{authority(self.host, self.port)}"
 
     @property
     def scheme(self) -> str:

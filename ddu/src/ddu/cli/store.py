@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import typer
 
+from ddu.console.authority import authority
 from ddu.console.ending import error_text
 from ddu.console.problems import RefusedError
 from ddu.run.find import newest_run, runs_of
@@ -164,8 +165,7 @@ def serve(
     if (served / "run.json").exists():
         served, page = served.resolve().parent, f"runs/{quote(served.resolve().name)}/report.html"
     with server(served, bind, port) as serving:
-        host = f"[{bind}]" if ":" in bind else bind
-        typer.echo(f"http://{host}:{port}/{page} serves {served}; stop with Ctrl-C")
+        typer.echo(f"http://{authority(bind, port)}/{page} serves {served}; stop with Ctrl-C")
         try:
             serving.serve_forever()
         except KeyboardInterrupt:

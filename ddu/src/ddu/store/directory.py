@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from ddu.console.authority import authority
 from ddu.errors import StoreError, StoreRefused
 from ddu.run import durable
 
@@ -108,8 +109,7 @@ class StoreDirectory:
         """Return the connection string of a role of the store."""
         address = self.address()
         login = f"{role}:{self.password(_SECRET[role])}"
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        return f"postgresql://{login}@{host}:{address.port}/{database}"
+        return f"postgresql://{login}@{authority(address.host, address.port)}/{database}"
 
 
 def default_directory() -> Path:

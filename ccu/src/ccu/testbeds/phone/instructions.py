@@ -7,12 +7,12 @@ import io
 from collections.abc import Sequence
 
 from ccu.testbeds.phone.flow import PhoneFlow
+from ddu.console.authority import authority
 
 
 def url(flow: PhoneFlow, token: str) -> str:
     """Return the address for a browser's download."""
-    host = f"[{flow.reached_at}]" if ":" in flow.reached_at else flow.reached_at
-    return f"http://{host}:{flow.port}/{token}"
+    return f"http://{authority(flow.reached_at, flow.port)}/{token}"
 
 
 def instructions(flow: PhoneFlow, token: str) -> str:

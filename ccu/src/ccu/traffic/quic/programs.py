@@ -14,6 +14,7 @@ from ccu.traffic import LISTENING_S, End
 from ccu.traffic.flow import Endpoint
 from ccu.traffic.quic import aioquic_flow, policy
 from ccu.traffic.quic.options import Implementation, Quic
+from ddu.console.authority import authority
 
 QUIC_FLOW = "quic-flow"
 FOLDER = "quic"
@@ -109,8 +110,7 @@ _PROGRAMS: dict[Implementation, Callable[[], list[str]]] = {
 
 
 def _written(end: Endpoint) -> str:
-    address = f"[{end.address}]" if ":" in end.address else end.address
-    return f"{address}:{end.port}"
+    return authority(end.address, end.port)
 
 
 def _window_bytes(experiment: Experiment) -> int:
