@@ -219,14 +219,10 @@ def _sockets(
     entry = {"host": host, "file": _copied(original, raw), "source": form.source}
     for column in ("utc_ns", "local_ns", "of_day_ns"):
         at = samples.drop_duplicates("sample")[column].dropna()
+        # Stamps of whole seconds repeat: what counts is the step between different ones.
+        at = at.astype("int64").drop_duplicates()
         if len(at) > 1:
-            # Stamps of whole seconds repeat: what counts is the step between different ones.
-            at = at.astype("int64").drop_duplicates()
-            return (
-                [entry | {"interval_ms": float(at.diff().median()) / 1e6}]
-                if len(at) > 1
-                else [entry]
-            )
+            return [entry | {"interval_ms": float(at.diff().median()) / 1e6}]
     return [entry]
 
 
