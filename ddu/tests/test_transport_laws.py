@@ -72,7 +72,7 @@ def test_fates_are_those_of_every_byte(
     arrives = data.draw(st.lists(st.booleans(), min_size=len(packets), max_size=len(packets)))
     arrived = [packet for packet, there in zip(packets, arrives, strict=True) if there]
     sides = segments(packets), segments(arrived)
-    fate = fates(*sides, longest_ns, end_ns(*sides))
+    fate = fates(*sides, 0, longest_ns, end_ns(*sides))
     reached = max((seq + size for seq, size in arrived), default=0)
     # From here on, a packet above all that arrived may have been under way at the end.
     open_from = 100 * (len(packets) - 1) - longest_ns

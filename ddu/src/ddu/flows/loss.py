@@ -62,16 +62,18 @@ class Fates:
     """Copies of bytes of which an earlier copy arrived."""
 
 
-def fates(sent: Segments, received: Segments, longest_ns: int, until_ns: int) -> Fates:
+def fates(sent: Segments, received: Segments, acked: int, longest_ns: int, until_ns: int) -> Fates:
     """Return which copies were lost: as many as did not arrive, and the earliest ones, since TCP
     retransmits because a copy was lost and not the other way round.
 
     Bytes above the last one received may have been in flight when the captures ended: their copies
     are lost if the captures went on (`until_ns`) for longer than any packet took (`longest_ns`),
-    and otherwise left open.
+    and otherwise left open. Those below the highest ACK (`acked`) arrived after the receiver's
+    capture ended.
     """
     reached = int(received.end.max(initial=0))
-    decided = (sent.end <= reached) | (sent.utc_ns < until_ns - longest_ns)
+    went_on = sent.utc_ns < until_ns - longest_ns
+    decided = (sent.end <= reached) | ((sent.seq >= acked) & went_on)
     until = int(sent.end[decided].max(initial=reached))
     # A byte that was sent once and arrived at all was not lost: only the others are looked at.
     doubtful = merged(resent_ranges(sent), holes(union(received.seq, received.end), until))

@@ -171,11 +171,7 @@ class ObservedFlow:
         # Without an arrival it is not known how long one takes.
         longest_ns = int(delay_ms.max() * 1e6) if len(delay_ms) else np.iinfo(np.int64).max
         acked = int(self.acks.ack.max(initial=0))
-        reached = int(self.received.end.max(initial=0))
-        # What was acknowledged arrived, also where the receiver's capture ended before.
-        open_or_there = (self.sent.end <= reached) | (self.sent.seq >= acked)
-        sent = self.sent.where(open_or_there)
-        return loss.fates(sent, self.received, longest_ns, self._until_ns)
+        return loss.fates(self.sent, self.received, acked, longest_ns, self._until_ns)
 
     @property
     def _until_ns(self) -> int:
