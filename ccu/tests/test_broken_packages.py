@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from testsupport.example_package import installed
-
-CCU = Path(sys.executable).with_name("ccu")
+from testsupport.prepared import command
 
 
 @pytest.mark.parametrize(
@@ -28,12 +24,7 @@ def test_it_is_named_and_the_rest_works(
 ) -> None:
     installed(tmp_path, "half-done", group, "mine = half_done:MINE")
     (tmp_path / "half_done.py").write_text("import no_such_module\n")
-    ended = subprocess.run(
-        [CCU, "list", listed],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
+    ended = command("ccu", "list", listed, environment={"PYTHONPATH": str(tmp_path)})
     assert ended.returncode == 0, ended.stderr
     assert still_there in ended.stdout
     assert ended.stderr == (

@@ -28,6 +28,7 @@ from ccu.spec.reference import in_step
 from ccu.spec.testbed import every_options
 from ddu.console.problems import RefusedError
 from ddu.installation import CHECKOUT
+from testsupport.prepared import command
 
 MODELS: list[type[BaseModel]] = [Experiment, *every_options()]
 BEFORE = Path(__file__).parent / "data" / "runs-before-drivers"
@@ -127,9 +128,7 @@ def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
 
 
 def test_an_empty_value_is_not_the_default() -> None:
-    ccu = Path(sys.executable).with_name("ccu")
-    run = [ccu, "run", "--cc", "cubic", "--duration", "", "--dry-run"]
-    ended = subprocess.run(run, capture_output=True, text=True)
+    ended = command("ccu", "run", "--cc", "cubic", "--duration", "", "--dry-run")
     assert ended.returncode == 2
     assert "--duration" in ended.stderr
 

@@ -26,6 +26,7 @@ from ddu.store.directory import ADMIN, DATABASE, OWNER, Address, StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
 from testsupport.ports import free_port
+from testsupport.prepared import command
 from testsupport.store_runs import tabled, two_flows
 from testsupport.store_server import copy_empty_store, reader_url
 
@@ -201,8 +202,7 @@ def test_root_waits_for_no_pipe_that_the_server_has_made(
     else:
         file.symlink_to("/dev/zero")
     os.lchown(file, server.pw_uid, server.pw_gid)
-    command = [sys.executable, "-m", "ddu", "store", "up", "--port", str(free_port())]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ran = command("ddu", "store", "up", "--port", free_port(), timeout_s=60)
     assert ran.returncode == 1
     assert f"{file}: is a {'named pipe' if kind == 'pipe' else 'device'}" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
@@ -221,8 +221,8 @@ def test_what_becomes_a_pipe_meanwhile_is_not_waited_for(stopped: Path) -> None:
         "try: private._write(file, 'x')\n"
         "except private.StoreError as error: print(error)"
     )
-    command = [sys.executable, "-c", script, str(stopped / "data" / "pipe")]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    words = [sys.executable, "-c", script, str(stopped / "data" / "pipe")]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert "No such device or address" in ran.stdout, ran.stderr
 
 

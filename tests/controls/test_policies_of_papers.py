@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from ddu.api import analyze
 from testsupport.oracle import is_above, measured, oracles_front
 from testsupport.runs import Runs, json_of, received_bps, received_bps_by_second
 
@@ -181,8 +180,7 @@ def test_no_other_has_more_than_an_oracle_that_waits_longer(experiments: Runs) -
     path = ("--scenario", "rome-moderate", "--prb", "51", "--rtt", "20ms", "--duration", "10s")
 
     def mbps_and_ms(*cc: str) -> tuple[float, float]:
-        run = experiments("--cc", *cc, *path)
-        totals = analyze(run, report=False)
+        totals = experiments.summary("--cc", *cc, *path)
         return totals["throughput_bps"] / 1e6, totals["packet_owd_ms"]["mean"]
 
     front = [mbps_and_ms("oracle", "--cc-param", f"delay_ms={ms}") for ms in (3, 30)]

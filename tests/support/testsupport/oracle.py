@@ -22,7 +22,7 @@ import numpy as np
 
 from ccu import congestion, scenarios
 from ccu.testbeds import drivers
-from ddu.api import analyze
+from ddu.analyze import analysis_of
 from testsupport.prepared import command
 
 SETTINGS = (
@@ -83,7 +83,7 @@ def measured(scenario: str, *arguments: str) -> Point:
         if ran.returncode:
             raise FailedRunError(ran.stderr.strip().splitlines()[-1])
         (run,) = Path(folder).iterdir()
-        summary = analyze(run, report=False)
+        summary = analysis_of(run).summary
     owd_ms = summary["packet_owd_ms"]
     least_ms, of_possible = (
         summary[name]["dl"] for name in ("possible_owd_ms", "of_possible_ratio")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.analyze import analysis_of
 from ddu.api import analyze
 from testsupport.prepared import command
 
@@ -24,6 +25,7 @@ class Runs:
         self.testbed = testbed
         self._made: dict[Arguments, Path] = {}
         self._analysed: set[Path] = set()
+        self._results: dict[Path, tuple[dict[str, Any], pd.DataFrame]] = {}
 
     def __call__(self, *args: object) -> Path:
         """The directory of `ccu run ARGS`."""
@@ -40,12 +42,21 @@ class Runs:
         return run
 
     def summary(self, *args: object) -> dict[str, Any]:
-        """Its summary.json."""
-        return json_of(self.analysed(*args) / "summary.json")
+        """Return what summary.json would have."""
+        return self._unwritten(*args)[0]
 
     def table(self, *args: object) -> pd.DataFrame:
-        """Its aligned table, in 20 ms bins."""
-        return pd.read_parquet(self.analysed(*args) / "tables/aligned.parquet")
+        """Return what the aligned table would have, in 20 ms bins."""
+        return self._unwritten(*args)[1].copy()
+
+    def _unwritten(self, *args: object) -> tuple[dict[str, Any], pd.DataFrame]:
+        """Return summary and aligned table. To write all results is a third of what an analysis
+        costs, and tests of what is written have `analysed`."""
+        run = self(*args)
+        if run not in self._results:
+            analysis = analysis_of(run)
+            self._results[run] = analysis.summary, analysis.tables["aligned"]
+        return self._results[run]
 
     def _run(self, args: list[str]) -> Path:
         output = Path(tempfile.mkdtemp(dir=self.directory))

@@ -51,16 +51,22 @@ def read_samples(
     missing = [name for name in required if name not in table]
     if missing:
         raise UnreadableInput(file, f"no column {', '.join(missing)}", line=1)
-    table = pd.DataFrame({name: _numbers(column) for name, column in table.items()})
-    words = [name for name, of in table.items() if not pd.api.types.is_numeric_dtype(of)]
+    columns = {name: _numbers(column) for name, column in table.items()}
+    words = [name for name, of in columns.items() if not pd.api.types.is_numeric_dtype(of)]
     if numeric and words:
         raise UnreadableInput(file, f"not valid numbers in column {words[0]}")
     try:
-        table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
+        for name in required:
+            if name.endswith("_ns"):
+                columns[name] = table[name].astype("int64")
     except (ValueError, TypeError, OverflowError) as error:
         raise UnreadableInput(file, f"not valid numbers: {error}") from None
-    table.attrs["truncated_at"] = whole if whole < len(content) else None
-    return table.sort_values("utc_ns", kind="stable", ignore_index=True)
+    samples = pd.DataFrame(columns)
+    samples.attrs["truncated_at"] = whole if whole < len(content) else None
+    if samples["utc_ns"].is_monotonic_increasing:  # As most are: to sort copies all columns.
+        samples.index = pd.RangeIndex(len(samples))
+        return samples
+    return samples.sort_values("utc_ns", kind="stable", ignore_index=True)
 
 
 def _numbers(column: pd.Series[Any]) -> Float | pd.Series[Any]:

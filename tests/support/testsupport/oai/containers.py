@@ -34,8 +34,12 @@ ANY_ROLE = f"{REGISTRY}/any:1"
 ENVIRONMENT = {"open5gs": {"DB_URI": "mongodb://mongo/open5gs"}}
 PACKAGES = "python3-minimal,libpython3-stdlib,iproute2,bash,coreutils,dash,libc-bin,procps"
 
-# A third of the files, which Docker and LXC would unpack, pack and hash.
-UNUSED = "usr/share/doc usr/share/info usr/share/locale usr/share/man usr/share/perl"
+# Most of the files, which Docker and LXC would unpack, pack and hash.
+UNUSED = (
+    "usr/share/doc usr/share/info usr/share/locale usr/share/man usr/share/perl* "
+    "usr/bin/perl* usr/lib/*/perl* usr/lib/*/libperl.so* usr/lib/*/gconv "
+    "usr/lib/python3*/pydoc_data usr/lib/python3*/test usr/lib/python3*/unittest"
+)
 
 
 def need(*programs: str) -> None:

@@ -261,6 +261,7 @@ class Stack:
         """Return the address that the core assigned to the UE. Raises RunFailed."""
         address = interface_address(self.namespaces[self.plan.ue_service(number)], UE_INTERFACE)
         if address is None:
+            self.check_radio(_FOLLOWER_S)  # Of a UE that ends, the address goes first.
             raise RunFailed("attach", f"UE {number} has lost its address")
         return address
 
