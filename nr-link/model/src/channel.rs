@@ -317,10 +317,12 @@ impl Channel {
         });
     }
 
-    /// Adds interference of this power in each group of PRBs to what was observed at `t`.
+    /// Adds interference to what was observed at `t`; powers are those in each group of PRBs. At a strong `signal_mw` the SINR is that
+    /// of the transmitter's errors, and does not tell the noise.
     pub(crate) fn add_interference(
         &self,
         t: Nanos,
+        signal_mw: &[f64],
         interference_mw: &[f64],
         seen: &mut Observation,
     ) {
@@ -328,11 +330,10 @@ impl Channel {
             return;
         };
         let noise_mw = to_ratio(self.served().levels.noise_dbm(position));
-        for (sinr_db, interference_mw) in seen.sinr_db.iter_mut().zip(interference_mw) {
-            let disturbed = to_ratio(f64::from(*sinr_db)).recip();
-            let noise = disturbed - self.evm_power; // relative to the signal
-            let sinr = (disturbed + noise * interference_mw / noise_mw).recip();
-            *sinr_db = (from_ratio(sinr) as f32).max(LOWEST_SINR_DB);
+        let powers = signal_mw.iter().zip(interference_mw);
+        for (sinr_db, (signal_mw, interference_mw)) in seen.sinr_db.iter_mut().zip(powers) {
+            let disturbed_mw = noise_mw + interference_mw + self.evm_power * signal_mw;
+            *sinr_db = (from_ratio(signal_mw / disturbed_mw) as f32).max(LOWEST_SINR_DB);
         }
     }
 

@@ -58,6 +58,13 @@ impl<T> Coming<T> {
             Arriving::Offer(packet) => packet,
         }
     }
+
+    /// Arrives at a gNB at `now`.
+    fn arrive(mut self, now: Nanos) -> Arriving<T> {
+        let waited = now - self.since;
+        self.arriving.packet_mut().waited(Part::Handover, waited);
+        self.arriving
+    }
 }
 
 /// The next step of a packet from the core.
@@ -145,6 +152,11 @@ impl<T> Forwarding<T> {
         self.route != Route::Direct
     }
 
+    /// Returns when all is at its target that has entered Xn so far.
+    pub fn arrived(&self) -> Nanos {
+        self.xn.free + self.xn.delay
+    }
+
     /// Sends a packet over Xn that the UE lacks and the source has sent before; returns when the target has it.
     pub fn forward_sent(&mut self, bytes: u32, now: Nanos) -> Nanos {
         self.forwarded_bytes += u64::from(bytes);
@@ -212,12 +224,16 @@ impl<T> Forwarding<T> {
 
     /// Returns the next packet that the target has by `now`.
     pub fn arrive(&mut self, now: Nanos) -> Option<(Nanos, Arriving<T>)> {
-        let (arrived, Coming { since, arriving }) = self.coming.pop(now)?;
-        let mut arriving = arriving;
-        arriving
-            .packet_mut()
-            .waited(Part::Handover, arrived - since);
-        Some((arrived, arriving))
+        let (arrived, coming) = self.coming.pop(now)?;
+        Some((arrived, coming.arrive(arrived)))
+    }
+
+    /// Ends at `now` a handover whose target the UE did not reach; returns what was on its way. The core has sent to no other
+    /// gNB.
+    pub fn cancel(&mut self, now: Nanos) -> impl Iterator<Item = Arriving<T>> {
+        self.route = Route::Direct;
+        let coming = std::mem::take(&mut self.coming).into_items();
+        coming.map(move |coming| coming.arrive(now))
     }
 
     /// Returns whether the handover's data is all in place by `now`, once.

@@ -538,11 +538,14 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// Gives up the gaps whose timer has expired by `now`.
-    pub fn expire(&mut self, now: Nanos) {
+    /// Gives up the gaps whose timer has expired by `now`; returns whether there was one.
+    pub fn expire(&mut self, now: Nanos) -> bool {
+        let mut any = false;
         while let Some((_, span)) = self.expiring.pop(now) {
             self.reassembly.lose(span, now);
+            any = true;
         }
+        any
     }
 
     /// Removes and returns the next packet that is complete or given up completely.
@@ -641,11 +644,19 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// Numbers from 0 what is yet to be sent, as the entities of RLC and PDCP of a new bearer do. Nothing may be on its way.
-    pub fn establish(&mut self) {
+    /// Begins at `now` as the entities of RLC and PDCP of a new bearer do, which number from 0 what is yet to be sent. Nothing may
+    /// be on its way; what the entities before waited for is lost with them.
+    pub fn establish(&mut self, now: Nanos) {
         debug_assert!(self.is_idle());
+        self.retransmissions.clear();
+        for gap in self.gaps.drain(..) {
+            self.reassembly.lose(gap, now);
+        }
+        if let Some(reporting) = &mut self.reporting {
+            reporting.reestablish(self.reassembly.spans());
+        }
         self.next_number = 0;
-        self.left_before = self.left;
+        self.left_before = self.left + self.sent.len() as u64;
     }
 
     fn retransmit_lacking(

@@ -189,16 +189,16 @@ fn technology(legs: Option<&Legs>) -> u8 {
 impl RadioSample {
     fn take<T>(ue: &mut Ue<T>, cell: &Cell, connection: Option<&Connection>) -> Self {
         let gauges = ue.take_gauges();
-        let report = ue.primary().csi.in_force();
-        let cqi = report.map(|report| report.cqi);
+        let csi = &ue.primary().csi;
+        let report = csi.in_force();
         Self {
             rnti: ue.id.rnti(),
-            in_sync: cqi.is_some_and(|cqi| cqi > 0),
+            in_sync: csi.latest().is_some_and(|measured| measured.cqi > 0),
             rsrp_dbm: gauges.rsrp_dbm.get(),
             rsrp_meas_count: gauges.measurements,
             sinr_db: gauges.sinr_db.get(),
             ul_snr_db: gauges.ul_snr_db.get(),
-            cqi,
+            cqi: report.map(|report| report.cqi),
             ri: report.map(|report| report.rank.dl),
             ul_ri: report.map(|report| report.rank.ul),
             phr_db: gauges.headroom_db,

@@ -54,10 +54,7 @@ impl<T> Mobile<T> {
     /// Puts what has arrived over Xn by `now` into the target's buffer.
     pub fn receive(&mut self, ue: &mut Ue<T>, now: Nanos) {
         while let Some((arrived, arriving)) = self.forwarding.arrive(now) {
-            match arriving {
-                Arriving::Restore(queued) => ue.dl.rlc.buffer.restore(queued, arrived),
-                Arriving::Offer(packet) => ue.dl.rlc.buffer.offer(packet, arrived),
-            }
+            put(ue, arriving, arrived);
         }
     }
 
@@ -139,13 +136,13 @@ impl<T> Mobile<T> {
     }
 
     /// Keeps the data in place, where source and target share RLC and PDCP (TS 38.300 clause 9.2.3.5): what was in
-    /// transmission is retransmitted.
-    pub fn keep_data(ue: &mut Ue<T>, now: Nanos) {
-        for bearer in [&mut ue.dl, &mut ue.ul] {
+    /// transmission is retransmitted, in the downlink from `there` on.
+    pub fn keep_data(ue: &mut Ue<T>, there: Nanos, now: Nanos) {
+        for (bearer, there) in [(&mut ue.dl, there), (&mut ue.ul, now)] {
             let lacking = match bearer.rlc.is_acknowledged_mode() {
                 true => Lacking::Retransmitted {
                     keeps: true,
-                    ready: &mut |_| now,
+                    ready: &mut |_| there,
                 },
                 false => Lacking::Lost {
                     queue_too: false,
@@ -154,6 +151,30 @@ impl<T> Mobile<T> {
             };
             bearer.rlc.reestablish(lacking, now);
         }
+    }
+
+    /// Re-establishes RLC and PDCP in the cell that the UE has left (TS 38.331 clause 5.3.7): nothing crosses Xn. Returns what
+    /// became of the data of a handover whose target the UE did not reach; the source has kept it (TS 38.300 clause 9.2.3.2.1:
+    /// until it releases the UE's context).
+    pub fn reestablish(&mut self, ue: &mut Ue<T>, now: Nanos) -> Option<RadioEvent> {
+        let is_source = self.handed_over.target == self.handed_over.source;
+        let has_left = self.forwarding.has_begun() && is_source;
+        // What another source has forwarded to this cell may still be on its way.
+        let there = match has_left {
+            true => now,
+            false => self.forwarding.arrived().max(now),
+        };
+        Self::keep_data(ue, there, now);
+        for bearer in [&mut ue.dl, &mut ue.ul] {
+            bearer.rlc.number_from_0();
+        }
+        if !has_left {
+            return None;
+        }
+        for arriving in self.forwarding.cancel(now) {
+            put(ue, arriving, now);
+        }
+        Some(self.data_forwarded(now, ue.id))
     }
 
     pub fn data_forwarded(&self, time: Nanos, ue: UeId) -> RadioEvent {
@@ -174,6 +195,14 @@ impl<T> Mobile<T> {
                 discarded_bytes: lost_bytes + self.forwarding.discarded_bytes,
             },
         }
+    }
+}
+
+/// Puts what a gNB has from `now` on into its buffer.
+fn put<T>(ue: &mut Ue<T>, arriving: Arriving<T>, now: Nanos) {
+    match arriving {
+        Arriving::Restore(queued) => ue.dl.rlc.buffer.restore(queued, now),
+        Arriving::Offer(packet) => ue.dl.rlc.buffer.offer(packet, now),
     }
 }
 

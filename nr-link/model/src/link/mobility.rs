@@ -68,7 +68,9 @@ impl<T> RadioAccess<T> {
                 self.ues[index].join(&self.cell.radio, target, now);
                 self.attach(target, UeId(index));
                 self.move_data(index, data, now);
-                self.mobiles[index].complete(target, now);
+                if data != Data::Kept {
+                    self.mobiles[index].complete(target, now);
+                }
             }
             Action::Reselect(target) => {
                 self.leave(index);
@@ -91,8 +93,9 @@ impl<T> RadioAccess<T> {
             Data::Stays => None,
             Data::CrossesXn => mobile.hand_over(ue, config, true, now),
             Data::IsThere => mobile.hand_over(ue, config, false, now),
+            Data::Kept => mobile.reestablish(ue, now),
             Data::Shared => {
-                Mobile::keep_data(ue, now);
+                Mobile::keep_data(ue, now, now);
                 None
             }
         };
@@ -118,8 +121,6 @@ impl<T> RadioAccess<T> {
             scheduler.dl.detach(ue);
             scheduler.ul.detach(ue);
         }
-        for grants in &mut self.grants {
-            grants.retain(|grant| grant.ue != ue);
-        }
+        self.drop_grants(ue);
     }
 }

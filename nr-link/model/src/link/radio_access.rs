@@ -217,7 +217,7 @@ impl<T> RadioAccess<T> {
         self.next_tick += 1;
         self.admit(start, ends);
         for index in 0..self.ues.len() {
-            self.run_timers(index, start);
+            self.run_timers(index, start, ends);
         }
         self.run_connections(start);
         for index in 0..self.ues.len() {
@@ -256,13 +256,28 @@ impl<T> RadioAccess<T> {
     }
 
     /// Runs the timers of a UE up to a slot that starts at `now`.
-    fn run_timers(&mut self, index: usize, now: Nanos) {
+    fn run_timers(&mut self, index: usize, now: Nanos, ends: &mut Endpoints<T>) {
         let (ue, events) = (&mut self.ues[index], &mut self.events);
+        if ue.expire(now) {
+            ue.depart_downlink(&mut ends.to_ues);
+            ue.depart_uplink(&mut ends.from_gnb);
+        }
         let connection = self.mobiles.get(index).map(|mobile| &mobile.connection);
         let moves = connection.is_some_and(Connection::is_changing);
-        ue.act(now, moves, |at, ue, cell, change| {
+        let is_released = ue.act(now, moves, |at, ue, cell, change| {
             events.push(change.event(at, ue, cell));
         });
+        if is_released {
+            ue.release(&self.cell.radio, now);
+            self.drop_grants(UeId(index));
+        }
+    }
+
+    /// Drops the grants of a UE whose MAC is reset.
+    pub(super) fn drop_grants(&mut self, ue: UeId) {
+        for grants in &mut self.grants {
+            grants.retain(|grant| grant.ue != ue);
+        }
     }
 
     /// Runs the beam and the leg of a UE up to a slot that starts at `now`.

@@ -56,13 +56,23 @@ impl Report {
     }
 }
 
+/// A measurement on its way to the scheduler.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    report: Report,
+    /// Whether the UE reports it; otherwise it counts for the capacity only.
+    is_reported: bool,
+}
+
 /// Periodic measurement, and the reports on their way to the scheduler.
 #[derive(Debug)]
 pub(crate) struct Csi {
     period: u64,
     delay: u64,
-    pending: Timeline<Report, Slot>,
+    pending: Timeline<Measured, Slot>,
     in_force: Option<Report>,
+    latest: Option<Report>,
+    /// The number of measurements in `latest` so far.
     version: u64,
     /// Kept so that no slot allocates memory.
     layered: Vec<f32>,
@@ -76,15 +86,26 @@ impl Csi {
             delay,
             pending: Timeline::default(),
             in_force: None,
+            latest: None,
             version: 0,
             layered: Vec::new(),
         }
     }
 
-    /// Returns whether the UE measures in this slot: in one of each period, and in its first one in a cell.
-    pub fn measures(&self, slot: Slot) -> bool {
-        let first = self.in_force.is_none() && self.pending.is_empty();
-        first || slot.0.is_multiple_of(self.period)
+    /// Returns whether the UE, which `reports` or not, measures in this slot: in one of each period, and in its first one in a
+    /// cell or a connection.
+    pub fn measures(&self, slot: Slot, reports: bool) -> bool {
+        slot.0.is_multiple_of(self.period) || self.is_first(reports)
+    }
+
+    fn is_first(&self, reports: bool) -> bool {
+        match reports {
+            true => {
+                let mut pending = self.pending.items();
+                self.in_force.is_none() && !pending.any(|measured| measured.is_reported)
+            }
+            false => self.latest.is_none() && self.pending.is_empty(),
+        }
     }
 
     /// Makes a report from the UE's observation.
@@ -98,24 +119,45 @@ impl Csi {
         Report::of(cell, carrier, seen, noise_ul_dbm, &mut self.layered)
     }
 
-    /// Sends the report of this slot.
-    pub fn report(&mut self, slot: Slot, report: Report) {
-        self.pending.push(slot + self.delay, report);
+    /// Keeps the measurement of this slot, which the UE sends to the gNB if it `is_reported`.
+    pub fn push(&mut self, slot: Slot, report: Report, is_reported: bool) {
+        let measured = Measured {
+            report,
+            is_reported,
+        };
+        self.pending.push(slot + self.delay, measured);
     }
 
     /// Puts the reports that are known by this slot into force.
     pub fn advance(&mut self, slot: Slot) {
-        while let Some((_, report)) = self.pending.pop(slot) {
-            self.in_force = Some(report);
+        while let Some((_, measured)) = self.pending.pop(slot) {
+            self.latest = Some(measured.report);
+            if measured.is_reported {
+                self.in_force = Some(measured.report);
+            }
             self.version += 1;
         }
     }
 
+    /// Forgets the reports, as the gNB does when the connection ends; the capacity goes on.
+    pub fn forget_reports(&mut self) {
+        self.in_force = None;
+        for measured in self.pending.items_mut() {
+            measured.is_reported = false;
+        }
+    }
+
+    /// Returns the report by which the gNB schedules.
     pub fn in_force(&self) -> Option<&Report> {
         self.in_force.as_ref()
     }
 
-    /// Returns the number of reports so far, as a key for caches.
+    /// Returns the report that would be in force had the UE reported each measurement: a full queue keeps it awake.
+    pub fn latest(&self) -> Option<&Report> {
+        self.latest.as_ref()
+    }
+
+    /// Returns the number of measurements so far, as a key for caches.
     pub fn version(&self) -> u64 {
         self.version
     }

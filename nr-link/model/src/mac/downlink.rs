@@ -76,27 +76,28 @@ impl<T> Ue<T> {
             carrier,
             slot,
         } = at;
-        let listens = self.listens(at.start());
+        let (listens, has_beam) = (self.listens(at.start()), self.has_beam());
         if !self.is_on_nr() {
             return Allocated::default();
         }
         let serving = &mut self.serving[carrier.0];
-        let choice = downlink_choice(serving, cell).filter(|_| serving.dl.harq.has_free());
-        let Some(Choice { mut mcs, layers }) = choice else {
-            return Allocated::default();
-        };
-        if serving.acknowledged(cell, slot).is_none() {
+        if !serving.dl.harq.has_free() || serving.acknowledged(cell, slot).is_none() {
             return Allocated::default();
         }
-        let allocation = free.for_layers(layers);
         let start = at.start();
         let status_bytes = self.ul.rlc.status_bytes(start);
         let waiting = self.dl.rlc.next_bytes(start) + u64::from(status_bytes);
         if waiting == 0 || !listens {
-            let capacity = idle_downlink(serving, cell, free);
-            self.dl.counters.add_unused_capacity(capacity);
+            if has_beam {
+                let capacity = idle_downlink(serving, cell, free);
+                self.dl.counters.add_unused_capacity(capacity);
+            }
             return Allocated::default();
         }
+        let Some(Choice { mut mcs, layers }) = downlink_choice(serving, cell) else {
+            return Allocated::default();
+        };
+        let allocation = free.for_layers(layers);
         let adaptation = &mut serving.dl.adaptation;
         if adaptation.advance(&cell.schemes, slot, Occasion::Data)
             && let Some(changed) = downlink_choice(serving, cell)
@@ -240,12 +241,13 @@ fn downlink_choice(serving: &Serving, cell: &Cell) -> Option<Choice> {
     })
 }
 
+/// Returns the capacity of a slot that the UE does not use, as if it were awake: a full queue would keep it so.
 fn idle_downlink(serving: &mut Serving, cell: &Cell, free: FreeResources) -> Capacity {
-    let Some(report) = serving.csi.in_force() else {
+    let Some(report) = serving.csi.latest().filter(|report| report.cqi > 0) else {
         return Capacity::default();
     };
     let allocation = free.for_layers(report.rank.dl);
-    let reported_db = cell.cqi_table.sinr_db(report.cqi.max(1));
+    let reported_db = cell.cqi_table.sinr_db(report.cqi);
     serving
         .dl
         .idle_capacity(allocation, serving.csi.version(), |adaptation| {

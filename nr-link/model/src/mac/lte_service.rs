@@ -3,7 +3,7 @@
 
 use super::bearer::Bearer;
 use super::cell::Cell;
-use super::grants::{BufferStatus, Content, Grant};
+use super::grants::{Content, Grant};
 use super::harq::Block;
 use super::lte_leg::{Change as LegChange, Legs};
 use super::ue::Ue;
@@ -22,7 +22,7 @@ impl<T> Ue<T> {
         Some(change)
     }
 
-    /// Resets MAC. In acknowledged mode PDCP recovers the data (TS 38.323 clause 5.5): what the receiver lacks is sent over
+    /// Resets MAC, as the cell group of NR is released (TS 38.331 clause 5.3.5.4). In acknowledged mode PDCP recovers the data (TS 38.323 clause 5.5): what the receiver lacks is sent over
     /// the other leg; in unacknowledged mode it is lost.
     fn leave_nr(&mut self, cell: &Cell, now: Nanos) {
         for serving in &mut self.serving {
@@ -33,7 +33,7 @@ impl<T> Ue<T> {
                 recover(&block, &mut self.ul, &mut self.dl, now);
             }
         }
-        self.buffer_status = BufferStatus::new(&cell.radio);
+        self.reset_mac(&cell.radio);
     }
 
     /// Ends a grant of NR that was not used yet; returns false.

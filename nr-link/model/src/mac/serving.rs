@@ -72,6 +72,13 @@ impl Serving {
     pub fn reset(&mut self, radio: &RadioConfig, channel: Channel) {
         self.channel = channel;
         self.csi = Csi::new(radio.csi_period_slots, radio.csi_delay_slots);
+        self.reset_mac(radio);
+    }
+
+    /// Resets MAC (TS 38.321 clause 5.12): all HARQ processes are empty, and the gNB knows as much of the channel as at a new
+    /// connection, nothing.
+    pub fn reset_mac(&mut self, radio: &RadioConfig) {
+        self.csi.forget_reports();
         self.occasions = PucchOccasions::default();
         for direction in [&mut self.dl, &mut self.ul] {
             let slot_ns = radio.carriers[self.carrier.0].numerology.slot_ns();
@@ -124,7 +131,7 @@ impl Serving {
         disturb: impl FnOnce(Nanos, &mut Observation),
     ) -> Option<Report> {
         let slot = cell.timing.slot_at(self.carrier, tick)?;
-        let measured = self.csi.measures(slot).then(|| {
+        let measured = self.csi.measures(slot, reports).then(|| {
             let start = cell.timing.start(self.carrier, slot);
             self.channel.observe(start, &mut self.observation);
             disturb(start, &mut self.observation);
@@ -132,9 +139,7 @@ impl Serving {
             let report = self
                 .csi
                 .measure(cell, self.carrier, &self.observation, noise_dbm);
-            if reports {
-                self.csi.report(slot, report);
-            }
+            self.csi.push(slot, report, reports);
             report
         });
         self.csi.advance(slot);
@@ -241,15 +246,15 @@ impl ServingDirection {
         Some(feedback)
     }
 
-    /// Returns the capacity of an idle slot with this `allocation`, from the cache or by `compute`; `reports` counts
-    /// the CSI reports.
+    /// Returns the capacity of an idle slot with this `allocation`, from the cache or by `compute`; `measurements`
+    /// counts those of CSI.
     pub fn idle_capacity(
         &mut self,
         allocation: Allocation,
-        reports: u64,
+        measurements: u64,
         compute: impl FnOnce(&Adaptation) -> Capacity,
     ) -> Capacity {
-        let versions = (reports, self.adaptation.version());
+        let versions = (measurements, self.adaptation.version());
         match self.idle {
             Some(kept) if kept.allocation == allocation && kept.versions == versions => {
                 kept.capacity

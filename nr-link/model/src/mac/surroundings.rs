@@ -27,6 +27,7 @@ pub(crate) struct Surroundings {
     /// The draws of messages of RRC.
     pub draws: Stream,
     /// Kept so that no slot allocates memory.
+    signal_mw: Vec<f64>,
     interference_mw: Vec<f64>,
     seen: Observation,
 }
@@ -39,6 +40,7 @@ impl Surroundings {
             load,
             seed: seed_of_ue(seed, ue),
             draws: Stream::new(seed, Purpose::Signalling, ue, Direction::Downlink),
+            signal_mw: Vec::new(),
             interference_mw: Vec::new(),
             seen: Observation::default(),
         }
@@ -85,23 +87,29 @@ impl Surroundings {
             return;
         }
         let own = &self.channels[serving.0][carrier.0];
-        self.interference_mw.clear();
-        self.interference_mw.resize(seen.sinr_db.len(), 0.0);
+        for powers_mw in [&mut self.signal_mw, &mut self.interference_mw] {
+            powers_mw.clear();
+            powers_mw.resize(seen.sinr_db.len(), 0.0);
+        }
         for (number, carriers) in self.channels.iter().enumerate() {
             let other = &carriers[carrier.0];
-            if number == serving.0 || !other.shares_frequency(own) {
+            if !other.shares_frequency(own) {
                 continue;
             }
+            let (received_mw, load) = match number == serving.0 {
+                true => (&mut self.signal_mw, 1.0),
+                false => (&mut self.interference_mw, self.load),
+            };
             let active = |group| {
                 let draw = drawn(
                     self.seed,
                     [number as u64, carrier.0 as u64, t, group as u64],
                 );
-                draw < self.load
+                draw < load
             };
-            other.add_received_mw(t, &mut self.interference_mw, active);
+            other.add_received_mw(t, received_mw, active);
         }
-        own.add_interference(t, &self.interference_mw, seen);
+        own.add_interference(t, &self.signal_mw, &self.interference_mw, seen);
     }
 
     /// Returns RSRP of a cell over one SSB at `t`, unfiltered, dBm.

@@ -209,29 +209,49 @@ impl<T> Ue<T> {
         self.activity.as_mut().and_then(Activity::drx)
     }
 
+    /// Ends RLC's wait for gaps whose timer has expired by `now`, in slots of any kind: a receiver's timers do not depend on what
+    /// it is scheduled (TS 38.322 clause 5.2.2.2.4, TS 38.323 clause 5.2.2.3). Returns whether packets may leave.
+    pub fn expire(&mut self, now: Nanos) -> bool {
+        // Both, whatever the first one returns.
+        self.dl.rlc.expire(now) | self.ul.rlc.expire(now)
+    }
+
     /// Runs timers of RLC, DRX and RRC up to a slot that starts at `now`; calls `log` with what changed, and when. `moves`:
-    /// the gNB keeps the UE connected, as it hands it over.
+    /// the gNB keeps the UE connected, as it hands it over. Returns whether it released the UE to RRC_IDLE.
     pub fn act(
         &mut self,
         now: Nanos,
         moves: bool,
         mut log: impl FnMut(Nanos, UeId, CellId, Change),
-    ) {
+    ) -> bool {
         self.dl.rlc.advance(now);
         self.ul.rlc.advance(now);
-        if let (Some(activity), Some(cell)) = (&mut self.activity, self.cell) {
-            let waiting = PerDirection {
-                dl: moves || !self.dl.rlc.is_idle(),
-                ul: !self.ul.rlc.is_idle(),
-            };
-            let before = activity.state();
-            activity.advance(now, waiting, |at, change| log(at, self.id, cell, change));
-            if activity.state() == RrcState::Idle && before != RrcState::Idle {
-                // "Release of the RLC entity, ... and the associated PDCP entity": TS 38.331 clause 5.3.11.
-                self.dl.rlc.establish();
-                self.ul.rlc.establish();
-            }
+        let (Some(activity), Some(cell)) = (&mut self.activity, self.cell) else {
+            return false;
+        };
+        let waiting = PerDirection {
+            dl: moves || !self.dl.rlc.is_idle(),
+            ul: !self.ul.rlc.is_idle(),
+        };
+        let before = activity.state();
+        activity.advance(now, waiting, |at, change| log(at, self.id, cell, change));
+        activity.state() == RrcState::Idle && before != RrcState::Idle
+    }
+
+    /// Ends the connection at `now` (TS 38.331 clause 5.3.11): "reset MAC", and "release of the RLC entity, ... and the
+    /// associated PDCP entity".
+    pub fn release(&mut self, radio: &RadioConfig, now: Nanos) {
+        self.reset_mac(radio);
+        self.dl.rlc.establish(now);
+        self.ul.rlc.establish(now);
+    }
+
+    /// Resets MAC on all carriers: blocks in transmission are gone, and the gNB knows neither the channel nor of data.
+    pub fn reset_mac(&mut self, radio: &RadioConfig) {
+        for serving in &mut self.serving {
+            serving.reset_mac(radio);
         }
+        self.buffer_status = BufferStatus::new(radio);
     }
 
     /// Measures the channels in slots of the CSI period. "[If not in Active Time] not report CSI on PUCCH" (TS 38.321 clause

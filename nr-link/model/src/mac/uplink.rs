@@ -94,24 +94,28 @@ impl<T> Ue<T> {
             return None;
         }
         let CellSlot { cell, carrier, .. } = now;
-        let listens = self.listens(now.start());
+        let (listens, has_beam) = (self.listens(now.start()), self.has_beam());
         let serving = &mut self.serving[carrier.0];
-        let report = *serving
+        // The report that would be in force if the UE were awake: see `idle_downlink`.
+        let measured = *serving
             .csi
-            .in_force()
+            .latest()
             .filter(|_| serving.ul.harq.has_free())?;
         let known_bytes = self.buffer_status.known_bytes(now.start());
         let unasked = known_bytes == 0
             && self
                 .buffer_status
                 .small_grant(slot, cell.timing.first_uplink(carrier));
+        if !has_beam {
+            return None;
+        }
         if (known_bytes == 0 && !unasked) || !listens {
-            let reports = serving.csi.version();
-            let whole = free.for_layers(report.rank.ul);
-            let capacity = serving.ul.idle_capacity(whole, reports, |adaptation| {
+            let measurements = serving.csi.version();
+            let whole = free.for_layers(measured.rank.ul);
+            let capacity = serving.ul.idle_capacity(whole, measurements, |adaptation| {
                 let Choice {
                     snr_db, allocation, ..
-                } = widest(adaptation, cell, &report, free);
+                } = widest(adaptation, cell, &measured, free);
                 cell.expected(
                     adaptation.settled(&cell.schemes, snr_db),
                     allocation,
@@ -121,6 +125,7 @@ impl<T> Ue<T> {
             self.ul.counters.add_unused_capacity(capacity);
             return None;
         }
+        let report = *serving.csi.in_force()?;
         let adaptation = &mut serving.ul.adaptation;
         adaptation.advance(&cell.schemes, now.slot, Occasion::Data);
         let adaptation = &serving.ul.adaptation;

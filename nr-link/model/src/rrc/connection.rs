@@ -67,6 +67,8 @@ pub(crate) enum Data {
     IsThere,
     /// Source and target share it.
     Shared,
+    /// The UE re-establishes its connection in the cell that has its data.
+    Kept,
 }
 
 #[derive(Debug)]
@@ -501,9 +503,11 @@ impl Connection {
         }
     }
 
-    /// Returns what happens to data when the target serves the UE.
-    fn data_at_completion(&self, cause: Cause) -> Data {
+    /// Returns what happens to data when the target serves the UE. In the cell that it has left RLC is re-established (TS 38.331
+    /// clause 5.3.7), and PDCP, with all packets, is where it was.
+    fn data_at_completion(&self, target: CellId, cause: Cause) -> Data {
         match (cause, self.config.kind) {
+            (Cause::Reestablishment, _) if target == self.serving => Data::Kept,
             (Cause::Reestablishment, _) | (_, HandoverKind::Cho) => Data::CrossesXn,
             (_, HandoverKind::Daps) => Data::IsThere,
             _ => Data::Stays,
@@ -593,12 +597,13 @@ impl Connection {
 
     /// Lets the target serve the UE.
     fn enter(&mut self, target: CellId, cause: Cause, act: &mut impl FnMut(Action)) {
+        let data = self.data_at_completion(target, cause);
         self.serving = target;
         self.served = true;
         self.step = Step::Connected;
         self.forget();
         self.monitor.restart();
-        act(Action::Join(target, self.data_at_completion(cause)));
+        act(Action::Join(target, data));
     }
 
     /// Forgets what was measured and prepared for the cell that served the UE.

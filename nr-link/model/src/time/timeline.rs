@@ -48,6 +48,11 @@ impl<I, W: Copy + Ord> Timeline<I, W> {
         self.0.into_iter().map(|(_, item)| item)
     }
 
+    /// Returns all items, to be changed in place.
+    pub fn items_mut(&mut self) -> impl Iterator<Item = &mut I> {
+        self.0.iter_mut().map(|(_, item)| item)
+    }
+
     /// Returns all items.
     pub fn items(&self) -> impl Iterator<Item = &I> {
         self.0.iter().map(|(_, item)| item)

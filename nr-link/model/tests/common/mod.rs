@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Delivery, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
+use nr_link_model::{
+    Delivery, Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source, UeId,
+};
 
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1_000 * MS;
@@ -76,4 +78,23 @@ pub fn saturate(link: &mut Link<u64>, from: Port, duration: Nanos) -> Vec<Delive
         delivered.extend(std::iter::from_fn(|| link.dequeue()));
     }
     delivered
+}
+
+/// Whether a link holds no packet of any UE.
+pub fn is_empty(link: &Link<u64>) -> bool {
+    let ues = (0..link.ues()).map(UeId);
+    ues.flat_map(|ue| [Direction::Downlink, Direction::Uplink].map(|direction| (ue, direction)))
+        .all(|(ue, direction)| link.contents(ue, direction).packets == 0)
+}
+
+/// Runs a link from `now` until it is empty, at most until `end`, and returns when that was and the packets delivered. An
+/// idle link costs as much as a loaded one to simulate, and nothing happens in it.
+pub fn drain(link: &mut Link<u64>, mut now: Nanos, end: Nanos) -> (Nanos, Vec<Delivery<u64>>) {
+    let mut delivered = Vec::new();
+    while now < end && !is_empty(link) {
+        now = end.min(now + 50 * MS);
+        link.advance(now);
+        delivered.extend(std::iter::from_fn(|| link.dequeue()));
+    }
+    (now, delivered)
 }

@@ -2,10 +2,11 @@
 //! DRX and RRC states: when a packet is delivered, calculated manually, to the slot.
 
 use nr_link_model::samples::ActivitySample;
+use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, EventKind, Link, Nanos, Port, Source, UeId};
 use proptest::prelude::*;
 
-use crate::common::{MS, SECOND, config, flat, link, packet, saturate};
+use crate::common::{MS, SECOND, config, drain, flat, link, packet, saturate, scenario};
 
 const DOWN: Port = Port::Core { ue: UeId(0) };
 const UP: Port = Port::Ue(UeId(0));
@@ -153,8 +154,9 @@ fn an_inactive_ue_is_paged_and_resumes_by_random_access() {
     let mut link = idle_link(RRC);
     let due = delivered(&mut link, DOWN, &[2008 * MS, 8001 * MS]);
     // The RNTI is 0x4601, so that its paging frames are 1, 33, … of 32: 225 is the first after 2008 ms. PRACH at 2260
-    // ms, 15 ms to Msg4, 10 ms to resume. From RRC_IDLE: frame 801, PRACH at 8020 ms, 115 ms.
-    assert_eq!(due, [2285.0, 8135.0].map(decoded));
+    // ms, 15 ms to Msg4, 10 ms to resume. From RRC_IDLE: frame 801, PRACH at 8020 ms, 115 ms, and 4 slots until the gNB has a
+    // report of CSI.
+    assert_eq!(due, [2285.0, 8137.0].map(decoded));
     let expected = [
         ("inactive", 1000.0),
         ("paging", 2250.0),
@@ -196,6 +198,61 @@ fn a_full_queue_keeps_a_ue_awake_and_nothing_changes() {
             .collect::<Vec<_>>()
     };
     assert_eq!(rows(DRX), rows(""));
+}
+
+/// A channel that carries MCS 28 for a second, and from 2 s on 30 dB less.
+fn fades() -> Scenario {
+    scenario(
+        "{ss_pbch_block_power_dbm: 10, level: {path_loss_db: [[0, 95], [1, 95], [2, 125]]}, noise: {figure_db: 7}}",
+    )
+}
+
+/// Makes a link over this channel, with more lines of `radio`.
+fn fading_link(lines: &str) -> Link<u64> {
+    let mcs = "mcs_table: 64qam";
+    link(&config(&[(mcs, &format!("{mcs}\n  {lines}"))]), &fades())
+}
+
+#[test]
+fn the_capacity_of_a_sleeping_ue_is_that_of_the_channel() {
+    let capacity = |lines: &str| {
+        let mut link = fading_link(lines);
+        let each = (1..=80).map(|step| {
+            link.advance(step * SECOND / 10);
+            [Direction::Downlink, Direction::Uplink]
+                .map(|direction| link.totals(UeId(0), direction).capacity_bytes)
+        });
+        each.collect::<Vec<_>>()
+    };
+    let awake = capacity("");
+    let before = awake[9][0];
+    let after = awake[39][0] - awake[29][0];
+    assert!(before > 2.0 * after && after > 0.0, "{before} {after}");
+    for lines in [DRX, RRC, &format!("{DRX}\n  {RRC}")] {
+        let mut each = capacity(lines).into_iter().zip(&awake);
+        let differs = each.position(|(asleep, awake)| asleep != *awake);
+        assert_eq!(differs, None, "{lines}");
+    }
+}
+
+/// The gNB knows nothing of the channel that it had before.
+#[test]
+fn after_rrc_idle_mac_starts_over() {
+    for (from, direction) in [(DOWN, Direction::Downlink), (UP, Direction::Uplink)] {
+        let mut link = fading_link("rrc: {idle: {after_s: 0.2, setup_ms: 50}}");
+        for number in 0..1000 {
+            link.enqueue(from, packet(1500, number), number * MS);
+        }
+        link.advance(4 * SECOND);
+        let before = link.totals(UeId(0), direction);
+        for number in 0..100 {
+            link.enqueue(from, packet(1500, number), 4 * SECOND);
+        }
+        link.advance(6 * SECOND);
+        let after = link.totals(UeId(0), direction);
+        assert_eq!((before.sdu_count, after.sdu_count), (1000, 1100));
+        assert_eq!(after.errors, before.errors, "{direction:?}");
+    }
 }
 
 /// Columns of a sleeping UE: none of them on a link of before.
@@ -268,8 +325,12 @@ fn delays(link: &mut Link<u64>, arrivals: &[(Nanos, bool)]) -> Vec<Nanos> {
         link.advance(at);
         link.enqueue(if down { DOWN } else { UP }, packet(60, number as u64), at);
     }
-    link.advance(arrivals.last().expect("some").0 + 20 * SECOND);
-    while let Some(delivery) = link.dequeue() {
+    let sent = arrivals.last().expect("some").0;
+    let (empty, mut delivered) = drain(link, sent, sent + 20 * SECOND);
+    // What came again would come within the longest cycle, paging included, and the timers of RLC.
+    link.advance(empty + 2 * SECOND);
+    delivered.extend(std::iter::from_fn(|| link.dequeue()));
+    for delivery in delivered {
         let number = delivery.packet.payload;
         let last = &mut last[usize::from(delivery.to == UP)];
         assert!(*last < Some(number), "{number} came after {last:?}");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::{MS, SECOND, config, link, packet};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{EventKind, Link, Nanos, Port, ResolvedConfig, Source, UeId};
+use nr_link_model::{Direction, EventKind, Link, Nanos, Port, ResolvedConfig, Source, UeId};
 
 const CORE: Port = Port::Core { ue: UeId(0) };
 
@@ -224,4 +224,57 @@ fn a_ue_enters_a_cell_over_its_strongest_beam() {
     let delivered: Vec<_> = std::iter::from_fn(|| link.dequeue()).collect();
     assert_eq!(delivered.len(), 1);
     assert!(delivered[0].due < 7_520 * MS);
+}
+
+/// The UE that was handed over at 5.84 s and the one that reselected at 5.4 s are in the same cell.
+#[test]
+fn the_capacity_of_a_ue_in_rrc_idle_is_that_of_the_cell_it_has_selected() {
+    let capacity = |lines: &str| {
+        let mut link: Link<u64> = link(&unfiltered(lines), &crossing("", ""));
+        let by = |link: &mut Link<u64>, time| {
+            link.advance(time);
+            link.totals(UeId(0), Direction::Downlink).capacity_bytes
+        };
+        let before = by(&mut link, 6 * SECOND);
+        by(&mut link, 9 * SECOND) - before
+    };
+    let connected = capacity("");
+    for idle in [
+        "rrc: {idle: {after_s: 1, setup_ms: 50}}",
+        "rrc: {inactive: {after_s: 1}}",
+    ] {
+        let ratio = capacity(idle) / connected;
+        assert!((ratio - 1.0).abs() < 1e-9, "{idle}: {ratio}");
+    }
+}
+
+/// The last packets are lost with the source's queue, and the UE is released before anything comes behind them: the next
+/// connection is a new bearer, which waits for none of them.
+#[test]
+fn a_new_connection_does_not_wait_for_what_the_one_before_lost() {
+    let due = |t_reordering_ms: u32| {
+        let keys = format!(
+            "{{filter_coefficient: 0, forwarding: false, t_reordering_ms: {t_reordering_ms}}}"
+        );
+        let lines = format!("handover: {keys}\n  rrc: {{idle: {{after_s: 1, setup_ms: 50}}}}");
+        let mcs = "mcs_table: 64qam";
+        let config = config(&[(mcs, &format!("{mcs}\n  {lines}"))]);
+        let mut link: Link<u64> = link(&config, &crossing("", ""));
+        // The last ones are in the source's buffer when the UE leaves it, at 5,781 ms.
+        for number in 0..4770 {
+            link.enqueue(CORE, packet(1500, number), number * MS + SECOND);
+        }
+        for number in 4770..4800 {
+            link.enqueue(CORE, packet(1500, number), 5_770 * MS);
+        }
+        link.advance(9 * SECOND);
+        link.enqueue(CORE, packet(1500, 5000), 9 * SECOND);
+        link.advance(14 * SECOND);
+        let delivered: Vec<_> = std::iter::from_fn(|| link.dequeue()).collect();
+        assert!(delivered.len() < 4800, "{}", delivered.len());
+        let last = delivered.last().expect("some");
+        assert_eq!(last.packet.payload, 5000);
+        last.due
+    };
+    assert_eq!(due(50), due(3000));
 }

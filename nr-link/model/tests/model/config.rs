@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use nr_link_model::config::QueueLimit;
-use nr_link_model::{Place, Problem, ResolvedConfig, ResolvedLink};
+use nr_link_model::{Place, Problem, ResolvedConfig};
 
 const VALID: &str = include_str!("../common/link.yaml");
 
@@ -35,37 +35,6 @@ fn the_documented_example_is_valid_and_its_files_start_at_its_folder() {
     assert_eq!(config.output.mac, Path::new("run/mac.csv"));
     assert_eq!(config.path.dl.delay, 10_000_000);
     assert_eq!(config.radio().unwrap().grids().next().unwrap().scs_hz, 30e3);
-}
-
-#[test]
-fn a_resolved_link_is_the_same_in_another_program() {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    let radio = "radio: {ss_pbch_block_power_dbm: -3.3, noise: {figure_db: 7}, \
-                 level: {rsrp_dbm: {file: s.csv, column: b}}, fading: {tap_series: {file: t.csv}}}";
-    let capacity = "capacity: {dl: {drawn: {step_s: 0.1, quantiles_mbps: [[0, 0.1], [1, 99.7]]}}, \
-                    ul: {steps_mbps: [[0, 3.3], [0.7, 12.1]]}}";
-    write("s.csv", "t_s,b\n0,-80.1\n0.3,-81.7\n");
-    write("t.csv", "t_s,delay_ns_1,re_1,im_1\n0,0,0.7,0.1\n");
-    for content in [radio, capacity] {
-        let head = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 1.1\n";
-        write("scenario.yaml", &format!("{head}{content}\n"));
-        write(
-            "link.yaml",
-            &VALID
-                .replacen("prb: 106", "prb: 106\n  gnb_profile: oai-2026.w11", 1)
-                .replacen("delay_ms: 10.0", "delay_ms: 10.7", 1),
-        );
-        let mut link = ResolvedLink::load(&folder.path().join("link.yaml")).unwrap();
-        let mut written = Vec::new();
-        ciborium::into_writer(&link, &mut written).unwrap();
-        std::fs::remove_file(folder.path().join("link.yaml")).unwrap();
-        std::fs::remove_file(folder.path().join("scenario.yaml")).unwrap();
-        let mut other: ResolvedLink = ciborium::from_reader(written.as_slice()).unwrap();
-        let sources = [&mut link, &mut other].map(|link| format!("{:?}", link.source().unwrap()));
-        assert_eq!(sources[0], sources[1]);
-        assert_eq!(link, other);
-    }
 }
 
 #[test]

@@ -110,6 +110,34 @@ fn direction(from: Port) -> nr_link_model::Direction {
     }
 }
 
+/// The gNB knows nothing of the channel that it had before LTE, which was 30 dB better.
+#[test]
+fn after_lte_mac_of_nr_starts_over() {
+    let text = "schema: rf-scenario/1\nname: test\nsummary: For a test.\nsources: [chosen]\nlicense: Apache-2.0\nduration_s: 60\n\
+         radio: {ss_pbch_block_power_dbm: 10, level: {path_loss_db: [[0, 95], [1, 95], [2, 125]]}, noise: {figure_db: 7}}\n\
+         lte: {capacity: {dl: {constant_mbps: 12}, ul: {constant_mbps: 4}}, delay_ms: {dl: 15, ul: 20}, \
+         interruption_ms: {5t4: 60, 4t5: 40}, changes: [{t_s: 1, to: lte}, {t_s: 4, to: nr}]}\n";
+    let scenario = Scenario::parse(text, Path::new("test.yaml")).expect("valid");
+    for from in [DOWN, UP] {
+        let mut link = link::<u64>(&config(&[]), &scenario);
+        for number in 0..900 {
+            link.enqueue(from, packet(1500, number), number * MS);
+        }
+        link.advance(4 * SECOND);
+        let errors = link.totals(UeId(0), direction(from)).errors;
+        for number in 0..100 {
+            link.enqueue(from, packet(1500, number), 4_010 * MS); // nothing serves until 4,040 ms
+        }
+        link.advance(6 * SECOND);
+        let totals = link.totals(UeId(0), direction(from));
+        assert_eq!(
+            (totals.errors, totals.sdu_count),
+            (errors, 1000),
+            "{from:?}"
+        );
+    }
+}
+
 #[test]
 fn what_lte_supplies_while_a_ue_is_idle_is_lost() {
     let idle = "link_adaptation: {olla: {bler_target: 0.1}}\n  rrc: {idle: {after_s: 0.2, setup_ms: 20}, paging_cycle_frames: 32}";

@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use crate::common::{MS, capacity_scenario, config, flat, link};
+use crate::common::{MS, capacity_scenario, config, drain, flat, link};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Delays, Ecn, Link, Nanos, Packet, Part, Port, ResolvedConfig, UeId};
+use nr_link_model::{Delays, Delivery, Ecn, Link, Nanos, Packet, Part, Port, ResolvedConfig, UeId};
 use proptest::prelude::*;
 
 const TDD: &str = "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}";
@@ -50,9 +50,11 @@ fn send(link: &mut Link<u64>, arrivals: &Arrivals, ecn: fn(u64) -> Ecn) -> Nanos
 
 /// Returns what a link has delivered.
 fn left(link: &mut Link<u64>) -> Vec<Left> {
-    let left = std::iter::from_fn(|| link.dequeue());
-    left.map(|one| (one.packet.payload, one.due, one.packet.delays))
-        .collect()
+    std::iter::from_fn(|| link.dequeue()).map(as_left).collect()
+}
+
+fn as_left(one: Delivery<u64>) -> Left {
+    (one.packet.payload, one.due, one.packet.delays)
 }
 
 /// Returns what a link with these arrivals delivered.
@@ -253,8 +255,11 @@ fn run_with_changes(link: &mut Link<u64>, arrivals: &Arrivals) -> Vec<Left> {
         0 => Ecn::NotEct,
         _ => Ecn::Ect1,
     });
-    link.advance(last + 3000 * MS);
-    left(link)
+    drain(link, last, last + 3000 * MS)
+        .1
+        .into_iter()
+        .map(as_left)
+        .collect()
 }
 
 fn check_with_changes(config: ResolvedConfig, scenario: &Scenario, arrivals: &Arrivals) {

@@ -334,3 +334,100 @@ fn unacknowledged_mode_loses_what_was_in_transmission() {
     let lost = lost(&link, &delivered, 24_000);
     assert!(lost[0] < 12 && lost[1] < 12, "{lost:?}");
 }
+
+/// The first cell is blocked for longer than T310 runs; the second one is out of reach.
+const BLOCKED: &str = "{level: {path_loss_db: 90}, blockage: [{from_s: 2, to_s: 2.6, loss_db: 60}]}, \
+                       {level: {path_loss_db: 160}}";
+/// The second cell is blocked when the UE has the command, so that the access fails, and T304 expires.
+const OUT_OF_REACH: &str = "{level: {path_loss_db: [[0, 80], [10, 120]]}}, \
+                            {level: {path_loss_db: [[0, 120], [10, 80]]}, blockage: [{from_s: 5.8, to_s: 60, loss_db: 80}]}";
+
+fn back_in_the_same_cell(
+    cells: &str,
+    keys: &str,
+    radio: &str,
+) -> (Link<u64>, [Vec<u64>; 2], Vec<RadioEvent>) {
+    let text = format!(
+        "schema: rf-scenario/1\nname: back\nsummary: For a test.\nsources: [chosen]\nlicense: Apache-2.0\n\
+         duration_s: 70\nat_end: stop\nradio:\n  ss_pbch_block_power_dbm: 10\n  level: {{path_loss_db: 0}}\n\
+         \x20 noise: {{figure_db: 7}}\n  cells: [{cells}]\n"
+    );
+    let scenario = Scenario::parse(&text, Path::new("back.yaml")).expect("valid");
+    let keys = format!("filter_coefficient: 0, t310_ms: 100, t304_ms: 100, {keys}");
+    let mut link: Link<u64> = link(&handover(&keys, radio), &scenario);
+    let delivered = flows(&mut link, 8 * SECOND);
+    let events = link.radio_events();
+    let is_back = |kind: &EventKind| {
+        matches!(
+            kind,
+            EventKind::Reestablished {
+                cell: 0,
+                target: 0,
+                ..
+            }
+        )
+    };
+    time(&events, is_back);
+    (link, delivered, events)
+}
+
+/// Source and target of the re-establishment are the same: nothing crosses Xn, and the queue stays.
+#[test]
+fn a_connection_that_is_re_established_in_its_cell_keeps_its_data() {
+    for keys in ["forwarding: true", "forwarding: false"] {
+        let (link, delivered, events) = back_in_the_same_cell(BLOCKED, keys, "");
+        // The queue of 3200 packets holds what comes while nothing serves.
+        assert_eq!(lost(&link, &delivered, 24_000), [0, 0], "{keys}");
+        let forwarded = |event: &RadioEvent| matches!(event.kind, EventKind::DataForwarded { .. });
+        assert!(!events.iter().any(forwarded), "{keys}: {events:#?}");
+    }
+    let (link, delivered, _) =
+        back_in_the_same_cell(BLOCKED, "forwarding: false", "rlc: {mode: um}");
+    assert!(lost(&link, &delivered, 24_000)[0] < 100);
+}
+
+/// The source has its copies of what it forwarded, and the core still sends to it.
+#[test]
+fn a_ue_that_does_not_reach_the_target_comes_back_to_its_data() {
+    let is_back = |kind: &EventKind| matches!(kind, EventKind::Reestablished { .. });
+    let (link, delivered, events) = back_in_the_same_cell(OUT_OF_REACH, "xn_delay_ms: 30", "");
+    assert_eq!(lost(&link, &delivered, 24_000), [0, 0]);
+    let is_there = |kind: &EventKind| matches!(kind, EventKind::DataForwarded { target: 0, .. });
+    assert_eq!(time(&events, is_there), time(&events, is_back));
+    let (link, delivered, events) = back_in_the_same_cell(OUT_OF_REACH, "forwarding: false", "");
+    let left = time(&events, |kind| {
+        matches!(kind, EventKind::HandoverStart { .. })
+    });
+    // Three packets a ms while the UE is away, and those of some slots that were in transmission then.
+    let away = 3 * (time(&events, is_back) - left) / MS;
+    let lost = lost(&link, &delivered, 24_000);
+    assert!((away..away + 20).contains(&lost[0]), "{lost:?} of {away}");
+}
+
+/// The transmitter's errors bound the SINR once, with interference and without: 1 / (1 / SNR + I / S + EVM²).
+#[test]
+fn interference_adds_to_the_noise_and_not_to_the_transmitters_errors() {
+    for loss_db in [30.0, 40.0, 60.0, 90.0] {
+        let neighbour_db = loss_db + 20.0;
+        let text = format!(
+            "schema: rf-scenario/1\nname: strong\nsummary: For a test.\nsources: [chosen]\nlicense: Apache-2.0\n\
+             duration_s: 60\nradio:\n  ss_pbch_block_power_dbm: 10\n  level: {{path_loss_db: 0}}\n  tx_evm_percent: 5\n\
+             \x20 noise: {{floor_dbm_per_re: -120}}\n  cells: [{{level: {{path_loss_db: {loss_db}}}}}, {{level: {{path_loss_db: {neighbour_db}}}}}]\n"
+        );
+        let scenario = Scenario::parse(&text, Path::new("strong.yaml")).expect("valid");
+        let mut link: Link<u64> = link(&handover("kind: off", "neighbour_load: 1"), &scenario);
+        link.advance(SECOND);
+        let seen = link
+            .samples()
+            .next()
+            .and_then(|sample| sample.radio?.sinr_db);
+        let ratio = |db: f64| 10f64.powf(db / 10.0);
+        let disturbed = (ratio(-120.0) + ratio(10.0 - neighbour_db)) / ratio(10.0 - loss_db);
+        let expected = -10.0 * (disturbed + 0.05f64.powi(2)).log10();
+        let seen = seen.expect("measured");
+        assert!(
+            (seen - expected).abs() < 1e-3,
+            "{loss_db}: {seen} {expected}"
+        );
+    }
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every packet leaves: once arrivals stop, the link empties within a bounded time.
 
-use crate::common::{MS, SECOND, config, flat, link, packet};
+use crate::common::{MS, SECOND, config, drain, flat, link, packet};
 use nr_link_model::aqm::{Aqm, CoDel};
 use nr_link_model::config::QueueLimit;
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
@@ -33,8 +33,7 @@ fn check(arrivals: &Arrivals, config: &ResolvedConfig, sinr_db: f64) {
         link.enqueue(from, packet(bytes, 0), now);
         while link.dequeue().is_some() {}
     }
-    link.advance(now + BOUND);
-    while link.dequeue().is_some() {}
+    drain(&mut link, now, now + BOUND);
     for direction in [Direction::Downlink, Direction::Uplink] {
         let held = link.contents(UeId(0), direction);
         assert_eq!(held.packets, 0, "{direction:?} stands still");

@@ -56,7 +56,7 @@ fn t_reassembly_starts_when_the_block_is_missed_and_not_when_harq_gives_up() {
 /// block fails at first and arrives at the second try, 4 ms later; packets that are lost are not among them.
 fn repaired_late(t_reassembly_ms: u64, t_reordering_ms: u64) -> Vec<(u64, Nanos)> {
     let rlc = format!(
-        "rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}\n  pdcp: {{t_reordering_ms: {t_reordering_ms}}}"
+        "rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}\n  pdcp: {{t_reordering_ms: {t_reordering_ms}}}\n  uplink: {{target_snr_db: 5}}"
     );
     let config = with_mcs_28(&rlc);
     // MCS 28 needs 19 dB; the second transmission adds 3 dB.
@@ -93,4 +93,26 @@ fn packets_after_a_lost_one_wait_for_t_reordering() {
         "{short} {long}"
     );
     assert!((20 * MS..25 * MS).contains(&short), "{short}");
+}
+
+/// The receiver gives a block of the uplink up in the slot in which its timer
+/// expires, at any place of the pattern DDDDDDDSUU, of which only slots 6 and 7 grant.
+#[test]
+fn t_reordering_expires_in_slots_that_grant_nothing() {
+    let mut phases = std::collections::BTreeSet::new();
+    for t_reordering_ms in 60..70 {
+        let keys = format!(
+            "fixed_mcs: 28}}\n  rlc: {{mode: um, t_reassembly_ms: 1}}\n  pdcp: {{t_reordering_ms: {t_reordering_ms}}}\n  uplink: {{target_snr_db: 5}}"
+        );
+        let config = config(&[("olla: {bler_target: 0.1}}", &keys)]);
+        let mut link: Link<u64> = link(&config, &flat(-3.0));
+        link.enqueue(Port::Ue(UeId(0)), packet(400, 0), 100 * MS);
+        let lost = |now: &Nanos| {
+            link.advance(*now);
+            link.totals(UeId(0), Direction::Uplink).rlc_losses > 0
+        };
+        let at = (100 * MS..).step_by(MS as usize / 2).take(400).find(lost);
+        phases.insert(at.expect("it is given up") % (5 * MS));
+    }
+    assert_eq!(phases.len(), 5, "{phases:?}");
 }

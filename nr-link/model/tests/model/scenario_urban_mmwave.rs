@@ -49,7 +49,7 @@ fn saturation_mbps(scenario: &Scenario, config: &ResolvedConfig, seed: u64) -> f
     for ms in 0..60_000 {
         link.advance(ms * MS);
         while sent * packet_bits < ms * 1_000_000 {
-            let packet = Packet::new(PAYLOAD_BYTES + UDP_IP_BYTES, Ecn::NotEct, 0);
+            let packet = Packet::new(PAYLOAD_BYTES + UDP_IP_BYTES, Ecn::NotEct, 0u64);
             link.enqueue(Port::Core { ue: UeId(0) }, packet, ms * MS);
             sent += 1;
         }

@@ -326,3 +326,41 @@ fn traffic_class(head: &[u8]) -> u8 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resolved_link_is_the_same_in_another_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let radio = "radio: {ss_pbch_block_power_dbm: -3.3, noise: {figure_db: 7}, \
+                     level: {rsrp_dbm: {file: s.csv, column: b}}, fading: {tap_series: {file: t.csv}}}";
+        let capacity = "capacity: {dl: {drawn: {step_s: 0.1, quantiles_mbps: [[0, 0.1], [1, 99.7]]}}, \
+                        ul: {steps_mbps: [[0, 3.3], [0.7, 12.1]]}}";
+        write("s.csv", "t_s,b\n0,-80.1\n0.3,-81.7\n");
+        write("t.csv", "t_s,delay_ns_1,re_1,im_1\n0,0,0.7,0.1\n");
+        for content in [radio, capacity] {
+            let head = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 1.1\n";
+            write("scenario.yaml", &format!("{head}{content}\n"));
+            write(
+                "link.yaml",
+                &include_str!("../../../model/tests/common/link.yaml")
+                    .replacen("prb: 106", "prb: 106\n  gnb_profile: oai-2026.w11", 1)
+                    .replacen("delay_ms: 10.0", "delay_ms: 10.7", 1),
+            );
+            let mut link = ResolvedLink::load(&folder.path().join("link.yaml")).unwrap();
+            let mut written = Vec::new();
+            ciborium::into_writer(&link, &mut written).unwrap();
+            std::fs::remove_file(folder.path().join("link.yaml")).unwrap();
+            std::fs::remove_file(folder.path().join("scenario.yaml")).unwrap();
+            let mut other: ResolvedLink = ciborium::from_reader(written.as_slice()).unwrap();
+            let sources =
+                [&mut link, &mut other].map(|link| format!("{:?}", link.source().unwrap()));
+            assert_eq!(sources[0], sources[1]);
+            assert_eq!(link, other);
+        }
+    }
+}
