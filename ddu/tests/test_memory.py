@@ -24,5 +24,5 @@ def test_a_run_that_is_too_large_for_the_machine_is_said(
     monkeypatch.setattr(memory, "_MEMORY", tmp_path / "meminfo")
     assert memory.shortage(tmp_path) == ""
     with (tmp_path / "raw/sender.pcap").open("wb") as sparse:
-        sparse.truncate(11_400_000_000)
+        sparse.truncate(6_800_000_000)
     assert "may need 5.3 GB of memory, and 1.0 GB are available" in memory.shortage(tmp_path)

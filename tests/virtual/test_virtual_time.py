@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scapy.layers.inet import IP, TCP
+from scapy.utils import RawPcapReader
 
 from testsupport.virtual_time import (
     CARRIER,
@@ -109,6 +111,22 @@ def test_observers_change_no_packet(virtual: Virtual, cc: str) -> None:
     assert unseen.digests()["mac.csv"] == seen.digests()["mac.csv"]
     for file in ("sender.pcap", "receiver.pcap"):
         assert captured.digests()[file] == seen.digests()[file]
+
+
+def test_captures_that_are_not_whole_have_the_headers_of_tcp(virtual: Virtual) -> None:
+    udp = {"transport": "udp", "direction": "dl", "duration_s": 0.3, "rate_bps": 5e6}
+    flows = {"flows": [tcp(seconds=0.3), udp]}
+    whole = virtual({**flows, "capture": {**CAPTURE, "bytes": 1500}}, name="whole")
+    short = virtual({**flows, "capture": {**CAPTURE, "bytes": 100}}, name="short")
+    for file in CAPTURE["files"].values():
+        records = [list(RawPcapReader(str(run.folder / file))) for run in (whole, short)]
+        transports = set()
+        for (packet, _), (kept, about) in zip(*records, strict=True):
+            header = IP(packet)
+            transports.add(header.proto)
+            of_tcp = 4 * (header.ihl + header[TCP].dataofs) if TCP in header else 100
+            assert (kept, about.wirelen) == (packet[:of_tcp], len(packet))
+        assert transports == {6, 17}
 
 
 @pytest.mark.parametrize("direction", ["dl", "ul"])

@@ -20,6 +20,7 @@ use crate::path::CrossTotals;
 use crate::problem::Problem;
 use crate::radio_events::RadioEvent;
 use crate::samples::{MacSample, csv_header};
+use crate::time::earlier;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
 use access::Access;
@@ -197,8 +198,8 @@ impl<T> Link<T> {
             .changes
             .next()
             .map_or(sample, |change| change.min(sample));
-        let work = self.endpoints.next_delivery().into_iter();
-        match work.chain(self.access.next_work(&self.endpoints)).min() {
+        let leaves = self.endpoints.next_delivery();
+        match earlier(leaves, self.access.next_work(&self.endpoints)) {
             Some(work) => NextEvent {
                 at: work.min(sample),
                 idle: false,

@@ -10,6 +10,14 @@ pub(crate) use timeline::Timeline;
 /// Nanoseconds since the link began.
 pub type Nanos = u64;
 
+/// Returns the earlier of two times, of which there may be none.
+pub(crate) fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// A slot of one carrier, counted from the start of the link. Slots of different carriers do not compare: their
 /// lengths may differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

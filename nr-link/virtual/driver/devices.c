@@ -83,14 +83,55 @@ static void wait_until(u64 at)
 	hrtimer_start(&timer, ns_to_ktime(start_ns + at), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* The library is called with interrupts off: one packet at a time. */
-static u8 head[HEAD_BYTES_MAX];
-
-static unsigned int copy_head(struct sk_buff *skb)
+/* Where the headers of a TCP packet end; 0: it is none. */
+static unsigned int tcp_headers_end(const struct sk_buff *skb)
 {
-	unsigned int kept = min3(skb->len, nr_link_setup.kept_bytes, (unsigned int)HEAD_BYTES_MAX);
+	unsigned int at = skb_transport_offset(skb);
+	u8 protocol;
 
-	return skb_copy_bits(skb, 0, head, kept) ? 0 : kept;
+	if (skb->protocol == htons(ETH_P_IP))
+		protocol = ip_hdr(skb)->protocol;
+	else if (skb->protocol == htons(ETH_P_IPV6))
+		protocol = ipv6_hdr(skb)->nexthdr;
+	else
+		return 0;
+	if (protocol != IPPROTO_TCP || at + sizeof(struct tcphdr) > skb_headlen(skb))
+		return 0;
+	return min(at + tcp_hdrlen(skb), skb_headlen(skb));
+}
+
+/*
+ * How much of a packet the library gets. What TCP carries lies in pages of its
+ * own, and tells an analysis nothing: captures that do not keep whole packets
+ * end with TCP's header.
+ */
+static unsigned int kept_bytes(const struct sk_buff *skb)
+{
+	unsigned int most = min(nr_link_setup.kept_bytes, (unsigned int)HEAD_BYTES_MAX);
+	unsigned int headers;
+
+	if (nr_link_setup.kept_bytes < nr_link_setup.mtu_bytes) {
+		headers = tcp_headers_end(skb);
+		if (headers)
+			most = min(most, headers);
+	}
+	return min(most, skb->len);
+}
+
+struct head {
+	const void *bytes;
+	unsigned int kept;
+};
+
+/* The first bytes of a packet; where pages hold some of them, until the next call. */
+static struct head head_of(const struct sk_buff *skb)
+{
+	static u8 copied[HEAD_BYTES_MAX];
+	unsigned int kept = kept_bytes(skb);
+
+	if (kept <= skb_headlen(skb))
+		return (struct head){skb->data, kept};
+	return (struct head){copied, skb_copy_bits(skb, 0, copied, kept) ? 0 : kept};
 }
 
 /* The packet is now one of `dev`, in a host that knows nothing of its past. */
@@ -111,21 +152,6 @@ static void deliver(struct sk_buff *skb)
 
 	dev_sw_netstats_rx_add(skb->dev, skb->len);
 	gro_cells_receive(&device->gro, skb);
-}
-
-/* Fetches the payload that a capture keeps, which lies in pages of its own. */
-static void fetch_payload(const struct sk_buff *skb)
-{
-	const skb_frag_t *first = skb_shinfo(skb)->frags;
-	unsigned int head_bytes = skb_headlen(skb);
-	const u8 *line, *end;
-
-	if (!skb_shinfo(skb)->nr_frags || nr_link_setup.kept_bytes <= head_bytes)
-		return;
-	line = skb_frag_address(first);
-	end = line + min(nr_link_setup.kept_bytes - head_bytes, skb_frag_size(first));
-	for (line = PTR_ALIGN_DOWN(line, SMP_CACHE_BYTES); line < end; line += SMP_CACHE_BYTES)
-		prefetch(line);
 }
 
 /*
@@ -150,8 +176,6 @@ static unsigned int take_due(struct nr_link_due *due)
 		prefetchw(skb->data + SMP_CACHE_BYTES);
 		prefetch(skb_shinfo(skb));
 	}
-	for (i = 0; i < count; i++)
-		fetch_payload((struct sk_buff *)due[i].handle);
 	return count;
 }
 
@@ -161,6 +185,7 @@ static void run(void)
 	static struct nr_link_due due[DUE_AT_ONCE];
 	struct sk_buff_head arrivals;
 	struct sk_buff *skb;
+	struct head head;
 	unsigned long flags;
 	unsigned int count, i;
 	u64 now, next;
@@ -174,8 +199,9 @@ static void run(void)
 		for (i = 0; i < count; i++) {
 			skb = (struct sk_buff *)due[i].handle;
 			enter_host(skb, devices[due[i].device], due[i].congestion_experienced);
-			nr_link_calls->delivered(nr_link, due[i].device, head,
-						 copy_head(skb), skb->len, now);
+			head = head_of(skb);
+			nr_link_calls->delivered(nr_link, due[i].device, head.bytes, head.kept,
+						 skb->len, now);
 			__skb_queue_tail(&arrivals, skb);
 		}
 	}
@@ -221,9 +247,10 @@ static struct sk_buff *segments_of(struct sk_buff *skb)
 static void enqueue(struct sk_buff *skb, struct net_device *dev, u64 now)
 {
 	struct link_device *device = netdev_priv(dev);
+	struct head head = head_of(skb);
 
 	dev_sw_netstats_tx_add(dev, 1, skb->len);
-	if (!nr_link_calls->enqueue(nr_link, device->number, (u64)skb, head, copy_head(skb),
+	if (!nr_link_calls->enqueue(nr_link, device->number, (u64)skb, head.bytes, head.kept,
 				    skb->len, now))
 		on_lost((u64)skb);
 }
@@ -237,8 +264,6 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 	/* The link is not the sender's own interface: what waits in it is no longer in the host. */
 	skb_orphan(skb);
 	segments = segments_of(skb);
-	skb_list_walk_safe(segments, skb, next)
-		fetch_payload(skb);
 	local_irq_save(flags);
 	skb_list_walk_safe(segments, skb, next)
 	{

@@ -289,7 +289,11 @@ class ExperimentFields(Value):
     snaplen_bytes: Annotated[
         int,
         Field(ge=68, le=65_535),
-        Option("Bytes of each packet in captures; the MTU or more: whole packets.", key="snaplen"),
+        Option(
+            "Bytes of each packet in captures; the MTU or more: whole packets. Below it, captures in "
+            "virtual time have of TCP's packets the headers only.",
+            key="snaplen",
+        ),
     ] = 128
     explain: Annotated[
         bool,

@@ -5,7 +5,7 @@ use crate::config::ResolvedConfig;
 use crate::ids::UeId;
 use crate::packet::UePacket;
 use crate::path::Path;
-use crate::time::Timeline;
+use crate::time::{Timeline, earlier};
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
 #[derive(Debug)]
@@ -35,8 +35,7 @@ impl<T> Endpoints<T> {
 
     /// Returns when the next of the packets is delivered that have left the access link.
     pub fn next_delivery(&self) -> Option<Nanos> {
-        let dl = self.to_ues.next();
-        dl.into_iter().chain(self.path_ul.next()).min()
+        earlier(self.to_ues.next(), self.path_ul.next())
     }
 
     /// Removes the next packet that is delivered by `now`; downlink first if two are due at the same time.

@@ -23,7 +23,7 @@ use crate::packet::UePacket;
 use crate::radio_events::RadioEvent;
 use crate::rrc::Connection;
 use crate::samples::MacSample;
-use crate::time::Slot;
+use crate::time::{Slot, earlier};
 use crate::{Direction, Nanos, Packet};
 
 /// The parts of a packet's delay: all but that of a real radio, which states no reasons.
@@ -197,7 +197,7 @@ impl<T> RadioAccess<T> {
             }
             (false, None) => None,
         };
-        ends.from_gnb.next().into_iter().chain(slot).min()
+        earlier(ends.from_gnb.next(), slot)
     }
 
     /// Runs the events at `now`.

@@ -10,6 +10,7 @@ use crate::ids::UeId;
 use crate::packet::UePacket;
 use crate::rlc::Buffer;
 use crate::samples::MacSample;
+use crate::time::earlier;
 use crate::{Direction, Nanos, Packet};
 
 /// The time step that is counted in place of slots: Mahimahi's times are whole milliseconds.
@@ -57,13 +58,11 @@ impl<T> TraceDriven<T> {
 
     /// Returns when the next packet enters or leaves a buffer.
     pub fn next(&self, ends: &Endpoints<T>) -> Option<Nanos> {
-        let leaving = self
-            .ues
-            .iter()
-            .flat_map(|ue| [ue.dl.next(), ue.ul.next()])
-            .flatten();
-        let coming = ends.path_dl.next().into_iter().chain(ends.from_ues.next());
-        leaving.chain(coming).min()
+        let mut next = earlier(ends.path_dl.next(), ends.from_ues.next());
+        for ue in &self.ues {
+            next = earlier(next, earlier(ue.dl.next(), ue.ul.next()));
+        }
+        next
     }
 
     /// Runs the events at `now`: packets leave, then others enter.

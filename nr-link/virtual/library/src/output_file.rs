@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fail;
 
-const BUFFER_BYTES: usize = 1 << 20;
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file that is being written, and its path for errors.
 #[derive(Debug)]
