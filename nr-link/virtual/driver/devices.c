@@ -59,13 +59,18 @@ struct net_device *nr_link_device(unsigned int number)
  * With interrupts off, reading the clock costs no virtual time (timer_read() in
  * arch/um/kernel/time.c): observers may read it without effect on the guest.
  */
+static u64 now_with_interrupts_off(void)
+{
+	return ktime_get_ns() - start_ns;
+}
+
 unsigned long long nr_link_now(void)
 {
 	unsigned long flags;
 	u64 now;
 
 	local_irq_save(flags);
-	now = ktime_get_ns() - start_ns;
+	now = now_with_interrupts_off();
 	local_irq_restore(flags);
 	return now;
 }
@@ -193,7 +198,7 @@ static void run(void)
 	__skb_queue_head_init(&arrivals);
 	local_irq_save(flags);
 	/* The clock's steps are 256 ns long: it may show less than what the timer waited for. */
-	now = max(nr_link_now(), timer_at);
+	now = max(now_with_interrupts_off(), timer_at);
 	nr_link_calls->advance(nr_link, now);
 	while ((count = take_due(due)) > 0) {
 		for (i = 0; i < count; i++) {
@@ -258,13 +263,14 @@ static void enqueue(struct sk_buff *skb, struct net_device *dev, u64 now)
 static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct sk_buff *segments, *next;
-	u64 now = nr_link_now(), at;
+	u64 now, at;
 	unsigned long flags;
 
 	/* The link is not the sender's own interface: what waits in it is no longer in the host. */
 	skb_orphan(skb);
 	segments = segments_of(skb);
 	local_irq_save(flags);
+	now = now_with_interrupts_off();
 	skb_list_walk_safe(segments, skb, next)
 	{
 		skb_mark_not_on_list(skb);
