@@ -176,7 +176,10 @@ impl Cycle {
                 let past = steps.partition_point(|step| step.before < work);
                 let step = &steps[past.saturating_sub(1)];
                 let rest = work - step.before;
-                step.at + rest.div_ceil(Work::from(step.bits_per_s.max(1))) as Nanos
+                let bits_per_s = Work::from(step.bits_per_s.max(1));
+                // As div_ceil(), which divides twice: so large a division is a hundredth of a run at 1 Gbit/s.
+                let whole = rest / bits_per_s;
+                step.at + (whole + Work::from(whole * bits_per_s < rest)) as Nanos
             }
             Self::Opportunities(stamps) => {
                 at(stamps[stamps.partition_point(|&(_, count)| opportunity_work(count) < work)].0)

@@ -81,9 +81,10 @@ impl<T> TraceBearer<T> {
         let Some((bytes, sent)) = self.buffer.head() else {
             return;
         };
-        let served = offered.saturating_sub(self.begin) / WORK_PER_BYTE;
         // The last byte stays until the packet's overhead is served too.
-        let served = served.min(Work::from(bytes - 1)) as u32;
+        let most = Work::from(bytes - 1) * WORK_PER_BYTE;
+        let served =
+            (offered.saturating_sub(self.begin).min(most) as u64 / WORK_PER_BYTE as u64) as u32;
         // No packet leaves here, so the time does not matter.
         self.buffer.send(served.saturating_sub(sent), 0);
     }
