@@ -8,11 +8,14 @@ from pathlib import Path
 from ccu.host import disk
 from ccu.scenarios.load import most_packets
 from ccu.spec.experiment import Experiment
+from ccu.testbeds import driver_of
 from ddu.console.problems import refusal
 
 # pcap's record header; and half as many ACKs as packets, of 68 bytes.
 _RECORD_BYTES = 16
 _ACKS_BYTES = (_RECORD_BYTES + 68) / 2
+# IPv4 and TCP with a timestamp.
+_HEADERS_BYTES = 52
 # inet_diag's answer for a flow, and a row of the MAC's table.
 _SOCKET_SAMPLE_BYTES = 600
 _MAC_SAMPLE_BYTES = 500
@@ -40,8 +43,15 @@ def raw_bytes(experiment: Experiment, packets: float, lasts_s: float) -> float:
 
 def _packet_bytes(experiment: Experiment) -> float:
     """Return what a packet and its ACK are in the captures of both ends."""
+    return 2 * (_RECORD_BYTES + _kept_bytes(experiment) + _ACKS_BYTES)
+
+
+def _kept_bytes(experiment: Experiment) -> int:
     kept = min(experiment.snaplen_bytes, experiment.mtu_bytes)
-    return 2 * (_RECORD_BYTES + kept + _ACKS_BYTES)
+    is_tcp = all(experiment.traffic_of(plan).own_ccs is None for plan in experiment.flows)
+    if is_tcp and kept < experiment.mtu_bytes and driver_of(experiment).own_kernel:
+        return min(kept, _HEADERS_BYTES)  # docs/run-directory.md, sender.pcap
+    return kept
 
 
 def most_bytes(experiment: Experiment) -> float:
