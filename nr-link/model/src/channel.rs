@@ -318,7 +318,7 @@ impl Channel {
     }
 
     /// Adds interference to what was observed at `t`; powers are those in each group of PRBs. At a strong `signal_mw` the SINR is that
-    /// of the transmitter's errors, and does not tell the noise.
+    /// of the transmitter's errors, and not that of the noise.
     pub(crate) fn add_interference(
         &self,
         t: Nanos,

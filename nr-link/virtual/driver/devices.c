@@ -107,8 +107,8 @@ static unsigned int tcp_headers_end(const struct sk_buff *skb)
 
 /*
  * How much of a packet the library gets. What TCP carries lies in pages of its
- * own, and tells an analysis nothing: captures that do not keep whole packets
- * end with TCP's header.
+ * own, and no analysis reads it: captures that do not keep whole packets end
+ * with TCP's header.
  */
 static unsigned int kept_bytes(const struct sk_buff *skb)
 {

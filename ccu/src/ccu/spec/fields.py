@@ -290,8 +290,8 @@ class ExperimentFields(Value):
         int,
         Field(ge=68, le=65_535),
         Option(
-            "Bytes of each packet in captures; the MTU or more: whole packets. Below it, captures in "
-            "virtual time have of TCP's packets the headers only.",
+            "Bytes of each packet in captures; the MTU or more: whole packets. Below it, captures "
+            "in virtual time have of TCP's packets the headers only.",
             key="snaplen",
         ),
     ] = 128
