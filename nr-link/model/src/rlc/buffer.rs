@@ -278,6 +278,8 @@ impl<T> Buffer<T> {
         self.head_sent = 0;
         self.managed = false;
         let mut sent = self.queues[self.served].pop_front();
+        // What has waited is in none of the processor's caches: reads the packet after the next one into them.
+        std::hint::black_box(self.queues[self.served].get(1).map(|later| later.queued));
         if let (Some(waits), Some(sent)) = (&mut self.waits, &mut sent) {
             waits.sent(&mut sent.packet, self.served, sent.entered, now);
         }
