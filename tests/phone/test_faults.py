@@ -18,7 +18,7 @@ from ddu.analyze import analysis_of
 from ddu.console.problems import RefusedError
 from testsupport import held
 from testsupport.phone.street import Street
-from testsupport.prepared import Started
+from testsupport.prepared import WITHOUT_SPEED, Started
 from testsupport.runs import manifest_in
 from testsupport.waiting import until
 
@@ -100,11 +100,8 @@ def test_two_phones(street: Street) -> None:
 
 @pytest.mark.root
 def test_the_doctor_and_a_dry_run(street: Street) -> None:
-    # The speed of a link in real time is another finding, which takes 2 s of CPU.
-    faster = "from ccu.cli import doctor; doctor._speed = doctor._root"
-
     def examined() -> tuple[int, dict[str, dict[str, Any]]]:
-        said = street.start("ccu", "doctor", "--testbed", "phone", "--json", changed=faster)
+        said = street.start("ccu", "doctor", "--testbed", "phone", "--json", changed=WITHOUT_SPEED)
         ended = said.result()
         return ended.returncode, {one["name"]: one for one in json.loads(ended.stdout)}
 

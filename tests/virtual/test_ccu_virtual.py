@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from testsupport.prepared import BIN, command
+from testsupport.prepared import BIN, WITHOUT_SPEED, command
 from testsupport.runs import Runs, json_of, received_bps
 
 ROOT = Path(__file__).parents[2]
@@ -189,11 +189,8 @@ def test_a_campaign_keeps_the_testbed_that_it_began_on(kernel: Path, tmp_path: P
 
 
 def test_doctor_says_first_which_testbed_is_the_default(kernel: Path, tmp_path: Path) -> None:
-    # The speed of a link in real time is another finding, which takes 2 s of CPU.
-    faster = "from ccu.cli import doctor; doctor._speed = doctor._root"
-
     def first(**environment: str) -> dict[str, Any]:
-        said = command("ccu", "doctor", "--json", environment=environment, changed=faster)
+        said = command("ccu", "doctor", "--json", environment=environment, changed=WITHOUT_SPEED)
         finding: dict[str, Any] = json.loads(said.stdout)[0]
         return finding
 

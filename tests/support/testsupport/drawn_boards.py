@@ -41,12 +41,6 @@ CanvasRenderingContext2D.prototype.fill = function (...path) {
 """
 """Plots are canvases: records their texts, and the colours of their lines and areas."""
 
-FORGET = """() => {
-  for (const recorded of [canvasTexts, canvasColours])
-    recorded.splice(0, recorded.length, ...recorded.filter(([canvas]) => canvas.isConnected));
-}"""
-"""Drops the records of plots of earlier dashboards, which the page has removed."""
-
 
 @cache
 def packages() -> Path:
@@ -114,7 +108,6 @@ class BoardPage:
             "variables": self._values,
         }
         panels: list[dict[str, Any]] = self.page.evaluate("draw", asked)
-        self.page.evaluate(FORGET)
         return panels
 
     def panel(self, number: int) -> Locator:
@@ -131,8 +124,8 @@ class BoardPage:
 
     def _of_canvas(self, recorded: str, number: int) -> list[str]:
         of_panel = (
-            f"number => [...new Set({recorded}.filter(([canvas]) => canvas.isConnected && "
-            "canvas.closest('[data-panel]')?.dataset.panel == number).map(([, what]) => what))]"
+            f"number => {recorded}.filter(([canvas]) => canvas.isConnected && "
+            "canvas.closest('[data-panel]')?.dataset.panel == number).map(([, what]) => what)"
         )
         what: list[str] = self.page.evaluate(of_panel, number)
         return what

@@ -37,6 +37,9 @@ from ccu.host import contain
 from ddu.console.extensions import extensions
 
 BIN = Path(sys.executable).parent
+WITHOUT_SPEED = "from ccu.cli import doctor; doctor._speed = doctor._root"
+"""A value of `changed`: `ccu doctor` has one finding twice in place of the speed of a link in real
+time, which takes 2 s of CPU."""
 
 _IMPORTED = (
     "ccplane.kernel",

@@ -43,15 +43,11 @@ def raw_bytes(experiment: Experiment, packets: float, lasts_s: float) -> float:
 
 def _packet_bytes(experiment: Experiment) -> float:
     """Return what a packet and its ACK are in the captures of both ends."""
-    return 2 * (_RECORD_BYTES + _kept_bytes(experiment) + _ACKS_BYTES)
-
-
-def _kept_bytes(experiment: Experiment) -> int:
     kept = min(experiment.snaplen_bytes, experiment.mtu_bytes)
     is_tcp = all(experiment.traffic_of(plan).own_ccs is None for plan in experiment.flows)
     if is_tcp and kept < experiment.mtu_bytes and driver_of(experiment).own_kernel:
-        return min(kept, _HEADERS_BYTES)  # docs/run-directory.md, sender.pcap
-    return kept
+        return 2 * (_RECORD_BYTES + _HEADERS_BYTES) * 1.5  # docs/run-directory.md, sender.pcap
+    return 2 * (_RECORD_BYTES + kept + _ACKS_BYTES)
 
 
 def most_bytes(experiment: Experiment) -> float:

@@ -22,8 +22,8 @@ impl<T> Ue<T> {
         Some(change)
     }
 
-    /// Resets MAC, as the cell group of NR is released (TS 38.331 clause 5.3.5.4). In acknowledged mode PDCP recovers the data (TS 38.323 clause 5.5): what the receiver lacks is sent over
-    /// the other leg; in unacknowledged mode it is lost.
+    /// Resets MAC, as the cell group of NR is released (TS 38.331 clause 5.3.5.4). In acknowledged mode PDCP recovers the
+    /// data (TS 38.323 clause 5.5): what the receiver lacks is sent over the other leg; in unacknowledged mode it is lost.
     fn leave_nr(&mut self, cell: &Cell, now: Nanos) {
         for serving in &mut self.serving {
             for block in serving.dl.harq.flush() {

@@ -91,23 +91,20 @@ impl Surroundings {
             powers_mw.clear();
             powers_mw.resize(seen.sinr_db.len(), 0.0);
         }
+        own.add_received_mw(t, &mut self.signal_mw, |_| true);
         for (number, carriers) in self.channels.iter().enumerate() {
             let other = &carriers[carrier.0];
-            if !other.shares_frequency(own) {
+            if number == serving.0 || !other.shares_frequency(own) {
                 continue;
             }
-            let (received_mw, load) = match number == serving.0 {
-                true => (&mut self.signal_mw, 1.0),
-                false => (&mut self.interference_mw, self.load),
-            };
             let active = |group| {
                 let draw = drawn(
                     self.seed,
                     [number as u64, carrier.0 as u64, t, group as u64],
                 );
-                draw < load
+                draw < self.load
             };
-            other.add_received_mw(t, received_mw, active);
+            other.add_received_mw(t, &mut self.interference_mw, active);
         }
         own.add_interference(t, &self.signal_mw, &self.interference_mw, seen);
     }
