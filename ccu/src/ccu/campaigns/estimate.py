@@ -23,6 +23,8 @@ _SUMMARY_BYTES = 16e3
 # CSV and Parquet: distributions and headers, and a row for each sample or bin of 20 ms.
 _TABLES_BYTES = 360e3
 _ROW_BYTES = 700
+# The page of a run, most of which is the program that draws its plots.
+_PAGE_BYTES = 2.1e6
 
 
 def expected_s(experiment: Experiment, keep: Keep) -> float:
@@ -43,11 +45,12 @@ def slowdown(load: float, at_once: int, cores: int) -> float:
 
 
 def kept_bytes(experiment: Experiment, keep: Keep) -> float:
-    """Return about how much disk space a run takes in the end."""
+    """Return about how much disk space a run takes once the campaign has its report."""
     if keep == "summary":
         return _SUMMARY_BYTES
     packets, duration_s = load(experiment)
-    if keep == "raw":
-        return _SUMMARY_BYTES + raw_bytes(experiment, packets, duration_s)
     samples = duration_s * (socket_samples_per_s(experiment) + mac_samples_per_s(experiment))
-    return _SUMMARY_BYTES + _TABLES_BYTES + samples * _ROW_BYTES
+    tables = _SUMMARY_BYTES + _TABLES_BYTES + samples * _ROW_BYTES
+    if keep == "tables":
+        return tables
+    return raw_bytes(experiment, packets, duration_s) + tables + _PAGE_BYTES
