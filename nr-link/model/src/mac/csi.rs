@@ -100,12 +100,15 @@ impl Csi {
 
     fn is_first(&self, reports: bool) -> bool {
         match reports {
-            true => {
-                let mut pending = self.pending.items();
-                self.in_force.is_none() && !pending.any(|measured| measured.is_reported)
-            }
+            true => self.lacks_report(),
             false => self.latest.is_none() && self.pending.is_empty(),
         }
+    }
+
+    /// Returns whether no report is in force or on its way.
+    pub fn lacks_report(&self) -> bool {
+        let mut pending = self.pending.items();
+        self.in_force.is_none() && !pending.any(|measured| measured.is_reported)
     }
 
     /// Makes a report from the UE's observation.

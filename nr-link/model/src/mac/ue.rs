@@ -255,11 +255,13 @@ impl<T> Ue<T> {
     }
 
     /// Measures the channels in slots of the CSI period. "[If not in Active Time] not report CSI on PUCCH" (TS 38.321 clause
-    /// 5.7).
+    /// 5.7); but a new connection begins with a report, since the UE has DRX from the RRCReconfiguration on.
     pub fn measure(&mut self, cell: &Cell, now: Nanos, tick: u64) {
         let Some(own) = self.cell else { return };
-        let reports = self.listens(now);
+        let is_served = self.has_beam() && self.is_on_nr() && self.is_connected();
+        let listens = self.listens(now);
         for (carrier, serving) in self.serving.iter_mut().enumerate() {
+            let reports = listens || is_served && serving.csi.lacks_report();
             let disturb = |t, seen: &mut _| {
                 self.surroundings
                     .interfere(own, CarrierId(carrier), t, seen);

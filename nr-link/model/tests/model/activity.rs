@@ -181,6 +181,18 @@ fn a_preamble_is_not_sent_in_the_frame_of_the_paging() {
     assert_eq!(log(&mut link)[1..3], paged);
 }
 
+/// The gNB need not wait for an on-duration, as short as it may be, to know the channel.
+#[test]
+fn a_connection_begins_with_a_report() {
+    let drx = "drx: {on_duration_ms: 0.5, inactivity_ms: 0, long_cycle_ms: 80, start_offset_ms: 8, \
+               harq_rtt_symbols: {dl: 0, ul: 0}, retransmission_slots: {dl: 0, ul: 0}}";
+    let rrc = "rrc: {idle: {after_s: 0.2, setup_ms: 100}, paging_cycle_frames: 32}";
+    let mut link = idle_link(&format!("{drx}\n  {rrc}"));
+    // Paging in 4170 ms, a preamble in 4180 ms, connected in 4295 ms.
+    let due = delivered(&mut link, DOWN, &[4000 * MS]);
+    assert_eq!(due, [decoded(4328.0)]);
+}
+
 #[test]
 fn uplink_data_of_an_inactive_ue_waits_for_random_access_only() {
     let due = delivered(&mut idle_link(RRC), UP, &[4008 * MS]);
