@@ -187,10 +187,15 @@ impl<T> Ue<T> {
         self.legs.as_deref().is_none_or(serving)
     }
 
+    /// Returns whether the UE is connected over NR and has a beam.
+    pub fn is_served(&self) -> bool {
+        self.is_connected() && self.is_on_nr() && self.has_beam()
+    }
+
     /// Returns whether the UE monitors the PDCCH in a slot that starts at `now`.
     pub fn listens(&self, now: Nanos) -> bool {
         let listens = |activity: &Activity| activity.listens(now);
-        self.has_beam() && self.is_on_nr() && self.activity.as_ref().is_none_or(listens)
+        self.is_served() && self.activity.as_ref().is_none_or(listens)
     }
 
     /// Returns why packets wait while NR does not serve the UE in a slot that starts at `now`; `None` if it does.
@@ -258,8 +263,7 @@ impl<T> Ue<T> {
     /// 5.7); but a new connection begins with a report, since the UE has DRX from the RRCReconfiguration on.
     pub fn measure(&mut self, cell: &Cell, now: Nanos, tick: u64) {
         let Some(own) = self.cell else { return };
-        let is_served = self.has_beam() && self.is_on_nr() && self.is_connected();
-        let listens = self.listens(now);
+        let (listens, is_served) = (self.listens(now), self.is_served());
         for (carrier, serving) in self.serving.iter_mut().enumerate() {
             let reports = listens || is_served && serving.csi.lacks_report();
             let disturb = |t, seen: &mut _| {

@@ -260,7 +260,7 @@ impl<T> Ue<T> {
 
     /// Sends a scheduling request, in a slot of the primary carrier with PUCCH, if one is due and the slot is for requests.
     pub fn request(&mut self, cell: &Cell, slot: Slot) {
-        if !self.is_connected() || !self.is_on_nr() || !self.has_beam() || self.cell.is_none() {
+        if !self.is_served() || self.cell.is_none() {
             return;
         }
         let start = cell.timing.start(CarrierId::PRIMARY, slot);
