@@ -16,6 +16,7 @@ from ccu.campaigns import keeping
 from ccu.campaigns.analyst import Analyst
 from ddu.campaign.definition import Keep
 from ddu.cli.main import app
+from ddu.run import memory
 from ddu.run.integrity import described, regular_files
 from ddu.run.manifest import read_content, write_manifest
 
@@ -34,6 +35,19 @@ def test_a_disk_that_refuses_leaves_everything(
     monkeypatch.setattr(os, "fsync", refuse)
     reason = keeping.reduce(run, "tables", Analyst())
     assert reason == "its raw data stay, as the disk refuses: Input/output error"
+    assert contents(run) == before
+
+
+def test_a_run_that_memory_has_no_room_for_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = analysed(tmp_path / "run")
+    shutil.rmtree(run / "tables")
+    before = contents(run)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
+    reason = keeping.reduce(run, "tables", Analyst())
+    assert reason is not None
+    assert reason.startswith(f"its raw data stay: {run}: the analysis may need 0.2 GB of memory")
     assert contents(run) == before
 
 

@@ -211,7 +211,7 @@ def test_a_killed_process_of_a_run_costs_that_run_only(naps: Naps) -> None:
     until(lambda: naps.states()["failed"] > 0)
     assert naps.states()["running"] >= 1
     os.killpg(process.pid, signal.SIGINT)
-    assert "its process ended with code -9" in process.result().stdout
+    assert "its process was killed by SIGKILL" in process.result().stdout
     killed = [one for one in naps.contents() if one["status"] == "failed"]
     assert killed[0]["failure"]["stage"] == "ccu"
 

@@ -50,7 +50,7 @@ class Analyst:
             answer: Answer = child.connection.recv()
         except (EOFError, OSError):  # The next run gets another process.
             self._child = None
-            return Answer(f"its analysis ended with code {child.end()}")
+            return Answer(f"its analysis {child.end()}")
         return answer
 
 

@@ -20,6 +20,7 @@ from ddu.console.problems import RefusedError
 from ddu.run.durable import sweep, sync_tree
 from ddu.run.integrity import described
 from ddu.run.manifest import read_content, write_manifest
+from ddu.run.memory import shortage
 from ddu.tables.results import is_whole
 
 _LESS = get_args(Keep)
@@ -56,6 +57,8 @@ def _reduced(run: Path, keep: Keep, analyst: Analyst) -> str | None:
         return None
     level = level_of(content)
     if level == "raw" != keep and not is_whole(run):
+        if sentence := shortage(run):  # Else the kernel would kill this campaign, or another's run.
+            return f"its raw data stay: {sentence}"
         began_s = time.monotonic()
         answer = analyst.analyze(run)
         if answer.problem:

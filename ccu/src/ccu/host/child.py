@@ -36,15 +36,18 @@ class Child:
         """Ask the process by SIGTERM to end what it does."""
         self._process.terminate()
 
-    def end(self) -> int | None:
-        """Close the connection, on which the process ends, by SIGKILL if it does not; return its
-        exit code."""
+    def end(self) -> str:
+        """Close the connection, on which the process ends, by SIGKILL if it does not; return how
+        it ended, as the predicate of a sentence."""
         self.connection.close()
         self._process.join(_PATIENCE_S)
         if self._process.exitcode is None:
             self._process.kill()
             self._process.join()
-        return self._process.exitcode
+        code = self._process.exitcode
+        assert code is not None
+        how = processes.ending_text(code)
+        return f"{how}, as when memory runs out" if code == -signal.SIGKILL else how
 
 
 def _begin(target: Callable[[Connection], None], connection: Connection, parent: int) -> None:

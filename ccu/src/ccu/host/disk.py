@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import cache
 from pathlib import Path
 
 from ccu.spec.errors import RunFailed
+from ddu.run.memory import available_bytes
 
 RESERVE_BYTES = 64 * 2**20
 """Reserved for others: a full disk harms more than this run."""
@@ -25,9 +27,20 @@ def amount(size_bytes: float) -> str:
     return f"{size_bytes:.0f} B"
 
 
-def free_bytes(folder: Path) -> int:
+def free_bytes(folder: Path) -> float:
+    """Return how much can still be written below the folder. Files in memory (tmpfs) share it with
+    all programs, whatever their file system has free."""
     status = os.statvfs(folder)
-    return status.f_bavail * status.f_frsize
+    free = status.f_bavail * status.f_frsize
+    return min(free, available_bytes()) if _is_in_memory(folder.stat().st_dev) else free
+
+
+@cache
+def _is_in_memory(device: int) -> bool:
+    """Return whether the file system of this device number is a tmpfs (proc_pid_mountinfo(5))."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    return any(line.split()[2] == number and " - tmpfs " in line for line in mounts)
 
 
 def watch(folder: Path, least_bytes: int = RESERVE_BYTES) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that the analysis of a run takes, by the size of its captures."""
+"""The memory of this machine, and what of it the analysis of a run takes, by its captures."""
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 _ANY_RUN_BYTES = 200e6
@@ -11,6 +12,12 @@ _BYTES_A_PACKET = 51
 _CAPTURED_BYTES_A_PACKET = 68
 """The headers of IPv4 and TCP with a timestamp, and the record's: what virtual time keeps."""
 _MEMORY = Path("/proc/meminfo")
+
+
+def available_bytes() -> float:
+    """Return how much memory programs can still have (MemAvailable of proc_meminfo(5))."""
+    lines = (line.split() for line in _MEMORY.read_text().splitlines())
+    return next((int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:"), inf)
 
 
 def expected_bytes(run: Path) -> float:
@@ -22,10 +29,8 @@ def expected_bytes(run: Path) -> float:
 
 def shortage(run: Path) -> str:
     """Return a sentence if the analysis may take more memory than is available; else nothing."""
-    lines = (line.split() for line in _MEMORY.read_text().splitlines())
-    available = next((int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:"), 0)
-    needed = expected_bytes(run)
-    if not available or needed <= available:
+    available, needed = available_bytes(), expected_bytes(run)
+    if needed <= available:
         return ""
     return (
         f"{run}: the analysis may need {needed / 1e9:.1f} GB of memory, and {available / 1e9:.1f} "

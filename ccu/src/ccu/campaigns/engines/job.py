@@ -76,7 +76,7 @@ class JobProcess(Child):
         try:
             message: Stage | Ended = self.connection.recv()
         except (EOFError, OSError):
-            return Ended(error=f"its process ended with code {self.end()}")
+            return Ended(error=f"its process {self.end()}")
         return message
 
     @property

@@ -54,7 +54,7 @@ def _arrays(file: Path) -> tuple[np.ndarray, np.ndarray]:
         child.connection.send((file, _COPIES * csv_table.LARGEST_BYTES))
         rule, arrays = child.connection.recv()
     except (EOFError, OSError):
-        rule, arrays = f"is not a MAT file (its reader ended with code {child.end()})", ()
+        rule, arrays = f"is not a MAT file (its reader {child.end()})", ()
     child.end()
     if rule == _NO_MEMORY:
         raise too_large(file)
