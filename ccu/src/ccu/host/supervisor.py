@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +21,7 @@ from ccu.spec.errors import Interrupted, RunFailed
 from ddu.console.colours import uncoloured
 
 _POLL_S = 0.02
+_NOTICE_S = 3.0  # from the end of a program in a container until Docker's or LXC's own has ended
 _SETTLE_S = 0.3  # between the failure of one program and that of the next, which may be its cause
 
 
@@ -135,9 +136,25 @@ class Supervisor:
         """Raise RunFailed if a program has failed or ended too early, Interrupted after a
         signal."""
         self.check_interrupt()
+        self._check_programs()
+        for look in self._watchers:
+            look()
+
+    @contextlib.contextmanager
+    def programs_first(self) -> Iterator[None]:
+        """Raise that a program has failed, in place of what failed because of that: a connection to
+        it is lost earlier than its end is noticed."""
+        try:
+            yield
+        except RunFailed:
+            deadline = time.monotonic() + _NOTICE_S
+            while not self._failed() and time.monotonic() < deadline:
+                time.sleep(_POLL_S)
+            self._check_programs()
+            raise
+
+    def _check_programs(self) -> None:
         if not self._failed():
-            for look in self._watchers:
-                look()
             return
         # The cause may be a program that ends a little later: wait, and report the one that was
         # started first. A full disk is the cause of whatever a program reports.

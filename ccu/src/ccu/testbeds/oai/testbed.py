@@ -193,10 +193,12 @@ class OaiTestbed(NamespaceHosts):
         if plan.usrp is None:
             addresses = [configs.ue_address(number) for number in self._ues]
             settings = series(site.experiment)
-            control = RadioControl(plan.gnb_address, addresses, settings, self._folder)
+            programs_first = site.supervisor.programs_first
+            with programs_first():
+                control = RadioControl(plan.gnb_address, addresses, settings, self._folder)
             self._control = control
             control.start()
-            site.supervisor.watch(control.check)
+            site.supervisor.watch(programs_first()(control.check))
         else:
             self._statistics = Statistics(plan.gnb_address, configs.TELNET_PORT, self._folder)
             self._statistics.start()

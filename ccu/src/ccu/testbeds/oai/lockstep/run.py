@@ -130,8 +130,10 @@ class _Coupled:
         if self._stack.plan.on_samples:
             return None
         (settings,) = series(site.experiment)
-        channel = HeldChannel(self._radio, settings, self._folder)
-        site.supervisor.watch(channel.check)
+        programs_first = site.supervisor.programs_first
+        with programs_first():
+            channel = HeldChannel(self._radio, settings, self._folder)
+        site.supervisor.watch(programs_first()(channel.check))
         return channel
 
     def restamp_logs(self) -> None:
