@@ -45,6 +45,16 @@ def test_the_apis_own_names(tmp_path: Path) -> None:
     assert table["mac_sinr_db"].iloc[0] == 12
 
 
+@pytest.mark.parametrize("names", ["Time,Date", "Date,Time"])
+def test_date_and_time_in_two_columns(tmp_path: Path, names: str) -> None:
+    values = {"Date": "2026-11-21", "Time": "10:35:15.500"}
+    cells = ",".join(values[name] for name in names.split(","))
+    table = read_drive_test(written(tmp_path, f"{names},RSRP\n{cells},-80\n")).table
+    local = datetime(2026, 11, 21, 10, 35, 15, 500_000, tzinfo=timezone.utc)
+    assert list(table["local_ns"]) == [int(local.timestamp() * 1e9)]
+    assert table["of_day_ns"].isna().all()
+
+
 def test_rates_of_more_than_1_gbps(tmp_path: Path) -> None:
     text = "Timestamp,RSRP,DL_bitrate\n1795257315,-80,900000\n1795257316,-80,1500000\n"
     table = read_drive_test(written(tmp_path, text)).table

@@ -24,6 +24,12 @@ _CONTAINER = re.compile(r"^[\w.-]+ +\| ")
 _ISO_TIME = re.compile(
     r"^\[?(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)\]? ?"
 )
+_JOURNAL = re.compile(r"^[\w.-]+ [\w@./-]+\[\d+\]: ")
+"""Host and program of a line of systemd's journal, after its time."""
+_JOURNAL_DATE = re.compile(
+    r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{6})? (?=[\w.-]+ [\w@./-]+\[\d+\]: )"
+)
+"""Its time as `journalctl` prints it by default, without year and zone: not an instant."""
 _SECONDS = re.compile(r"^(\d{1,10})\.(\d{6}|\d{9}) ")
 _EPOCH_S = 1_000_000_000
 """Seconds above are since 1970, seconds below since the machine started: 31 years of it."""
@@ -115,7 +121,10 @@ def line_of(number: int, raw: str) -> Line:
     utc_ns = uptime_ns = None
     if match := _ISO_TIME.match(text):
         utc_ns = _iso_ns(match)
-        text = text[match.end() :]
+    else:
+        match = _JOURNAL_DATE.match(text)
+    if match:
+        text = _JOURNAL.sub("", text[match.end() :])
     if match := _SECONDS.match(text):
         seconds = int(match[1])
         value = seconds * 1_000_000_000 + int(match[2].ljust(9, "0"))

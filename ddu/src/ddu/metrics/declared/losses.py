@@ -115,7 +115,7 @@ _LOST_IN_LINK = (
         protocol="tcp", compute=_per_bin(lambda flow: flow.fates.lost),
     ),
     SummaryMetric(
-        "lost_in_link_count", _LOST, "Lost in the link", "segments", digits=0,
+        "lost_in_link_count", _LOST, "Lost in the link", "packets", digits=0,
         details="of the run: sum over TCP flows", needs=_BOTH,
         of_run=_of_run(lambda flow: flow.fates.lost, _BOTH), of_flow=_of_flow(_lost),
         of_table=_of_table(_lost),

@@ -74,9 +74,9 @@ def read_drive_test(file: Path) -> LogTable:
     content = ForeignCsv(file)
     names = content.names
     keys = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
-    time = next((at for at, key in enumerate(keys) if key in TIMES), None)
+    times = _time_columns(keys)
     known = {COLUMNS[key][0] for key in keys if key in COLUMNS}
-    if time is None or not known & set(_LEVELS) or set(keys) & set(_GNB_COLUMNS):
+    if not times or not known & set(_LEVELS) or set(keys) & set(_GNB_COLUMNS):
         raise UnreadableInput(
             file,
             "no column of time beside one of RSRP",
@@ -85,8 +85,18 @@ def read_drive_test(file: Path) -> LogTable:
         )
     rows = []
     for cells in content.rows():
-        rows.append({"ue": 0, **_row(names, keys, cells), **_times(cells[time])})
+        at = " ".join(cells[time].strip() for time in times)
+        rows.append({"ue": 0, **_row(names, keys, cells), **_times(at)})
     return LogTable(file, KIND, table_of(rows, FIRST), "", content.truncated_at)
+
+
+def _time_columns(keys: list[str]) -> list[int]:
+    """Return where the time of a row stands: date and time of day may have a column each."""
+    both = ["date", "time"]
+    times = [at for at, key in enumerate(keys) if key in TIMES]
+    if times and keys[times[0]] in both and set(both) <= set(keys):
+        return [keys.index(one) for one in both]
+    return times[:1]
 
 
 def _row(names: list[str], keys: list[str], cells: list[str]) -> Values:
