@@ -62,19 +62,17 @@ def test_a_segment_whose_timestamp_is_not_echoed_has_the_next_ones_rtt(tmp_path:
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 9)), min_size=1, max_size=30))
 def test_percentiles_are_those_of_the_packets_one_by_one(of: list[tuple[int, int]]) -> None:
     value, count = np.array(of, dtype=np.int64).T
-    ours = PacketDelays(value.astype(float), count).distribution(p50=50, p95=95)
+    ours = PacketDelays(value.astype(float), count).distribution
     one_by_one = np.repeat(value, count)
     assert ours["mean"] == pytest.approx(one_by_one.mean())
-    for name, percent in (("p50", 50), ("p95", 95)):
+    for name, percent in (("p50", 50), ("p95", 95), ("p99", 99)):
         assert ours[name] == np.percentile(one_by_one, percent, method="inverted_cdf")
 
 
 def test_no_packet_has_no_delay() -> None:
     none = np.zeros(0)
-    assert PacketDelays(none, none.astype(np.int64)).distribution(p95=95) == {
-        "mean": None,
-        "p95": None,
-    }
+    unknown = dict.fromkeys(["mean", "p50", "p95", "p99"])
+    assert PacketDelays(none, none.astype(np.int64)).distribution == unknown
 
 
 def test_the_mean_over_packets_is_below_path_plus_buffer_over_throughput(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ class ObservedFlow:
     def rtt(self) -> Samples:
         return rtt_by_timestamps(self._echoes)
 
-    @property
+    @cached_property
     def packet_rtt(self) -> PacketDelays:
         return rtt_of_packets(self.sent, self._echoes)
 
@@ -108,7 +108,7 @@ class ObservedFlow:
     def one_way_delay(self) -> Samples:
         return self._one_way[0]
 
-    @property
+    @cached_property
     def packet_owd(self) -> PacketDelays:
         delay, segment_count, _ = self._one_way
         return PacketDelays(delay.value_ms, segment_count)

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ddu.flows.rtt import Echoes
 from ddu.readers.packets.segments import Segments
 from ddu.schema.arrays import Float, Int, UInt32
+
+_PERCENTS = {"p50": 50, "p95": 95, "p99": 99}
+_PARTS = ("mean", *_PERCENTS)
 
 
 @dataclass(frozen=True)
@@ -20,20 +24,23 @@ class PacketDelays:
     value_ms: Float
     packet_count: Int | UInt32
 
-    def distribution(self, **percents: float) -> dict[str, float | None]:
-        """Return mean and percentiles (nearest rank) over the packets; null without packets."""
+    @cached_property
+    def distribution(self) -> dict[str, float | None]:
+        """The mean and percentiles (nearest rank) over the packets; null without packets."""
         order = np.argsort(self.value_ms)
         value_ms, reached = self.value_ms[order], np.cumsum(self.packet_count[order])
         if not len(reached) or not reached[-1]:
-            return dict.fromkeys(["mean", *percents])
-        rank = np.ceil(np.array(list(percents.values())) / 100 * reached[-1])
+            return dict.fromkeys(_PARTS)
+        rank = np.ceil(np.array(list(_PERCENTS.values())) / 100 * reached[-1])
         at = value_ms[np.searchsorted(reached, np.maximum(rank, 1))]
         mean = float(np.average(self.value_ms, weights=self.packet_count))
-        return {"mean": mean, **dict(zip(percents, map(float, at), strict=True))}
+        return {"mean": mean, **dict(zip(_PERCENTS, map(float, at), strict=True))}
 
 
 def together(flows: Sequence[PacketDelays]) -> PacketDelays:
     """Return the packets of all flows."""
+    if len(flows) == 1:
+        return flows[0]
     return PacketDelays(
         np.concatenate([flow.value_ms for flow in flows]),
         np.concatenate([flow.packet_count for flow in flows]),

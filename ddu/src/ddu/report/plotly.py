@@ -175,5 +175,6 @@ def _axis_number(index: int) -> str:
 
 def _rounded(values: Float, digits: int = 5) -> list[float | None]:
     """Return the values with so many significant digits; None where JSON has no number for it."""
-    texts = np.char.mod(f"%.{digits}g", values).tolist()
-    return [value if math.isfinite(value := float(text)) else None for text in texts]
+    form = f"%.{digits}g"
+    rounded = (float(form % value) for value in values.tolist())
+    return [value if math.isfinite(value) else None for value in rounded]

@@ -36,8 +36,8 @@ def _of_packets(
     """Return the declaration of a delay over packets, of a run and of its flows."""
     return SummaryMetric(
         name, definition, label, details=details, needs=needs, parts=_PARTS,
-        of_run=lambda run: together([delays(flow) for flow in run.flows]).distribution(**_PERCENTS),
-        of_flow=lambda view: delays(view.flow).distribution(**_PERCENTS),
+        of_run=lambda run: together([delays(flow) for flow in run.flows]).distribution,
+        of_flow=lambda view: delays(view.flow).distribution,
     )  # fmt: skip
 
 
