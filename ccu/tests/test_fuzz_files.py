@@ -32,7 +32,7 @@ from ccu.scenarios.sources import quadriga as source
 from ccu.scenarios.sources.quadriga import _send_arrays
 from ccu.scenarios.write import write_csv
 from ccu.spec.radio import RADIO
-from ccu.spec.resolve import resolve
+from ccu.spec.resolve import collect, resolve_written
 from ccu.spec.yaml_places import read_mapping
 from ddu.campaign.load import load_campaign, read_definition
 from ddu.console.problems import RefusedError
@@ -165,7 +165,7 @@ def policy(file: Path) -> None:
 
 def experiment(file: Path) -> None:
     try:
-        resolve({}, file, lambda *_: {}, radios.read)
+        resolve_written(*collect({}, file, radios.read), lambda *_: {})
     except RefusedError as error:
         # What the file lacks is named by its flag.
         if any(one.where.file for one in error.problems):

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ccu import congestion
 from ccu.campaigns import definition, display, field, plan_display, runner
 from ccu.campaigns.cells import cells
 from ccu.campaigns.engines import Engine
@@ -287,7 +288,7 @@ def _spot(place: str | None, note: str) -> field.Spot | None:
 
 def _work(folder: Folder, jobs: int | None) -> runner.Work:
     """Return what there is to do, on this machine. Raises RefusedError."""
-    work = runner.Work(folder, Local(folder).congestion_controls())
+    work = runner.Work(folder, congestion.available_later())
     work.at_once = runner.at_once(work, jobs)
     return work
 

@@ -7,7 +7,6 @@ and to the kernel's own provider only if nobody else has it.
 """
 
 from ccu.congestion.catalogue import (
-    as_of,
     available,
     available_later,
     changed,
@@ -49,7 +48,6 @@ __all__ = [
     "Provider",
     "Setup",
     "VirtualReport",
-    "as_of",
     "available",
     "available_later",
     "changed",

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +13,7 @@ from typing import Any, NamedTuple
 from ccu.congestion import descriptions
 from ccu.congestion.provider import Control, Provided, Provider, changed_values
 from ccu.host import cc_files
-from ccu.host.resources import Resources
 from ccu.host.setup import Setup
-from ccu.host.supervisor import Supervisor
 from ccu.spec.experiment import Experiment
 from ddu.console.extensions import extensions, incomplete
 from ddu.console.problems import Problem, RefusedError, Where, refusal
@@ -114,7 +111,7 @@ def check_provided(
             _check_parameters_are_taken(stage.experiment, takers)
             for name, one in chosen.items():
                 parameters = stage.experiment.cc_params_of(name) if takers[name] else {}
-                one.check(parameters, virtual=virtual)
+                one.provider.check(name, one.file, parameters, virtual=virtual)
         except RefusedError as error:
             if not stage.at_s:
                 raise
@@ -158,7 +155,8 @@ def try_out(experiment: Experiment, kernel: Set[str] | None) -> None:
             changes: dict[str, str] = {}
             for each in of:
                 changes |= changed_values(name, each.before, each.after)
-            one.try_out(experiment.first_with(name).cc_params_of(name), changes)
+            parameters = experiment.first_with(name).cc_params_of(name)
+            one.provider.try_out(name, one.file, parameters, changes)
 
 
 def check_names(experiment: Experiment) -> None:
@@ -264,27 +262,12 @@ def loaded(setup: Setup) -> Iterator[dict[str, Any]]:
     Returns what run.json says of each implementation, by name, complete once the context has ended.
     """
     there = _loadable(setup.experiment)
+    chosen = {name: there[name] for name in setup.experiment.servers_ccs}
     with ExitStack() as stack:
         yield {
-            name: stack.enter_context(there[name].loaded(as_of(setup, name)))
-            for name in setup.experiment.servers_ccs
+            name: stack.enter_context(one.provider.loaded(name, one.file, setup.as_of(name)))
+            for name, one in chosen.items()
         }
-
-
-@dataclass(frozen=True)
-class _Stage:
-    """See `ccu.host.setup.Setup`."""
-
-    experiment: Experiment
-    raw: Path
-    supervisor: Supervisor
-    resources: Resources
-
-
-def as_of(setup: Setup, name: str) -> Setup:
-    """Return the run with the experiment as it is when a congestion control is first used."""
-    experiment = setup.experiment.first_with(name)
-    return _Stage(experiment, setup.raw, setup.supervisor, setup.resources)
 
 
 def changed(setup: Setup, name: str, of: Changed) -> None:
@@ -292,7 +275,8 @@ def changed(setup: Setup, name: str, of: Changed) -> None:
 
     Raises RunFailed.
     """
-    _loadable(setup.experiment)[name].change(of.before, of.after, setup)
+    provider = _loadable(setup.experiment)[name].provider
+    provider.change(name, of.before, of.after, setup)
 
 
 def _loadable(experiment: Experiment) -> dict[str, Provided]:

@@ -177,32 +177,3 @@ class Provided:
     name: str
     provider: Provider
     file: Path | None = None
-
-    def check(self, parameters: Mapping[str, str], *, virtual: bool) -> None:
-        """Raise RefusedError if it cannot be loaded with the parameters."""
-        self.provider.check(self.name, self.file, parameters, virtual=virtual)
-
-    def try_out(self, parameters: Mapping[str, str], changes: Mapping[str, str]) -> None:
-        """Execute a file of the user's as far as it shows whether it can run. Raises
-        RefusedError."""
-        self.provider.try_out(self.name, self.file, parameters, changes)
-
-    def loaded(self, setup: Setup) -> AbstractContextManager[dict[str, Any]]:
-        """Have this machine's kernel offer it while the context lasts."""
-        return self.provider.loaded(self.name, self.file, setup)
-
-    def change(self, before: Experiment, after: Experiment, setup: Setup) -> None:
-        """Give its parameters their values of `after` while flows run. Raises RunFailed."""
-        self.provider.change(self.name, before, after, setup)
-
-    def new_parameters(self, before: Experiment, after: Experiment) -> NewParameters:
-        """Return the same for the plan of a run in virtual time."""
-        return self.provider.new_parameters(self.name, before, after)
-
-    def in_virtual_time(self, setup: Setup) -> InVirtualTime:
-        """Return what the plan of a run in virtual time needs."""
-        return self.provider.in_virtual_time(self.name, self.file, setup)
-
-    def account(self, setup: Setup, report: VirtualReport) -> dict[str, Any]:
-        """Return what run.json says of it after a run in virtual time."""
-        return self.provider.account(self.name, self.file, setup, report)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from ccu import congestion
 from ccu.campaigns import runner
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Outcome
@@ -25,7 +26,7 @@ def made_again(
     """
     folder = Folder.make(default_path(campaign, output), campaign)
     with folder.locked():
-        work = runner.Work(folder, Local(folder).congestion_controls())
+        work = runner.Work(folder, congestion.available_later())
         work.keep_only(chosen)
         work.at_once = runner.at_once(work, jobs)
         runner.check(work)

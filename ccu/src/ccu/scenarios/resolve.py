@@ -18,8 +18,11 @@ from ddu.console.problems import RefusedError, Where
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
-    """See `ccu.spec.resolve.resolve`."""
-    return spec.resolve(flags, file, _fixed, radios.read)
+    """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
+
+    Raises RefusedError.
+    """
+    return resolve_written(*collect(flags, file))
 
 
 def resolve_arguments(arguments: Mapping[str, Any]) -> Experiment:

@@ -31,26 +31,16 @@ _CC = Where(key="cc")
 _SEE = "`ccu run … --dry-run` prints the keys"
 
 
-def resolve(
-    flags: Mapping[str, Any], file: Path | None, complete: Completion, preset: Preset
-) -> Experiment:
-    """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
-
-    What neither says is taken from the scenario where it fixes it, then from the defaults.
-
-    Raises RefusedError with one line for each mistake: the place, the rule, the fix.
-    """
-    written, places = collect(flags, file, preset)
-    return resolve_written(written, places, complete)
-
-
 def resolve_written(
     written: Mapping[str, Any], found_at: Places, complete: Completion, elsewhere: str | None = None
 ) -> Experiment:
     """The experiment of values as people write them, those of the radio each under a key of its
     own (`ccu.spec.radio`); `found_at` has the place of each key.
 
-    `elsewhere`: the file of what has no place, if there is one. Raises RefusedError as `resolve`.
+    What they do not say is taken from the scenario where it fixes it, then from the defaults.
+
+    `elsewhere`: the file of what has no place, if there is one. Raises RefusedError with one line
+    for each mistake: the place, the rule, the fix.
     """
     places = dict(found_at)
     problems: list[Problem] = []

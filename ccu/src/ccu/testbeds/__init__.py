@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -43,6 +43,10 @@ class Site:
     raw: Path
     supervisor: Supervisor
     resources: Resources
+
+    def as_of(self, name: str) -> Site:
+        """See `ccu.host.setup.Setup`."""
+        return replace(self, experiment=self.experiment.first_with(name))
 
 
 class Testbed(RunningHosts, Protocol):

@@ -34,10 +34,6 @@ class Listener(Protocol):
 class Engine(Protocol):
     """The executor of cells. It takes as many from the iterator as it can run, and no more."""
 
-    def congestion_controls(self) -> set[str]:
-        """Return the congestion controls that every machine of the engine can run."""
-        ...
-
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
         """Run the cells; when closed, end what is running.
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 
-from ccu import congestion
 from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
@@ -25,9 +24,6 @@ class Local:
         self._ended_s: float | None = None
         self.prepared: Callable[[Cell], Experiment] = lambda cell: cell.experiment
         """The function that returns the experiment of a cell, called just before its run."""
-
-    def congestion_controls(self) -> set[str]:
-        return congestion.available_later()
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
         with Analyst() as analyst:

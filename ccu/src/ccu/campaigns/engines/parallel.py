@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from functools import partial
 from multiprocessing.connection import wait
 
-from ccu import congestion
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.engines.job import Ended, Job, JobProcess, Stage
@@ -31,9 +30,6 @@ class Parallel:
         self._folder = folder
         self._jobs = jobs
         self._interrupted_by: str | None = None
-
-    def congestion_controls(self) -> set[str]:
-        return congestion.available_later()
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
         with ExitStack() as stack:

@@ -105,8 +105,3 @@ def crossed_bytes(file: Path, direction: Direction) -> int | None:
     if len(counted) < 2 or any(after < before for before, after in pairwise(counted)):
         return None
     return counted[-1] - counted[0]
-
-
-def end(site: Site, process: Process) -> None:
-    """End the loop after the current reading."""
-    site.supervisor.stop(process)

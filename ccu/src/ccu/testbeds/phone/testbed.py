@@ -185,7 +185,7 @@ class PhoneTestbed:
     def end(self) -> None:
         """Stop the log, once."""
         if self._log and not self._log.stopped:
-            radio_log.end(self._site, self._log)
+            self._site.supervisor.stop(self._log)
 
 
 def _sysctls() -> dict[str, str]:

@@ -84,7 +84,7 @@ class Run:
             raise RunFailed("virtual time", f"nr-link wrote no summary ({error})") from None
         _read_results(site, flows, account)
         implementations = {
-            name: one.account(congestion.as_of(site, name), _report(name, account))
+            name: one.provider.account(name, one.file, site.as_of(name), _report(name, account))
             for name, one in self._controls.items()
         }
         return Outcome(
@@ -106,12 +106,13 @@ def _fix(experiment: Experiment) -> str:
 
 def _inside(site: Site, control: congestion.Provided) -> InVirtualTime:
     """Return what a congestion control needs, from the instant on at which flows first have it."""
+    provider = control.provider
     parameters = {
-        of.at_s: control.new_parameters(of.before, of.after)
+        of.at_s: provider.new_parameters(name, of.before, of.after)
         for name, of in congestion.changed_parameters(site.experiment)
-        if name == control.name and control.provider.changes_parameters
+        if name == control.name and provider.changes_parameters
     }
-    needs = control.in_virtual_time(congestion.as_of(site, control.name))
+    needs = provider.in_virtual_time(control.name, control.file, site.as_of(control.name))
     return replace(needs, changes=parameters)
 
 
