@@ -7,10 +7,10 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 from boards.board import board, chosen
 from boards.panels import listing, number, series
-from boards.style import BAD, LATE, NEUTRAL, OK, TEXT, WARN
+from boards.sql import RUN
+from boards.style import BAD, DELAY_LEVELS, NEUTRAL, OK, TEXT, WARN
 from ddu.report.palette import colour_of
 
-RUN = "run_id = nullif(${run:sqlstring}, '')::int"
 DIRECTIONS = {"downlink": "#0072b2", "uplink": "#d55e00"}
 
 
@@ -49,7 +49,7 @@ WHERE {RUN} AND time > (SELECT max(time) - interval '1 second' FROM testbed.live
                decimals=1),
         number("Smoothed RTT, last second", "ms", delay,
                "From the kernel, mean of all flows; coloured by the limits of application classes (20, 40, 100 ms).",
-               levels=[(None, OK), (20, WARN), (40, LATE), (100, BAD)], decimals=1),
+               levels=DELAY_LEVELS, decimals=1),
         number("Newest sample is old", "ms", age,
                "Age of the newest MAC sample. Above one second, the run or `ddu publish` has stalled.",
                levels=[(None, OK), (1000, WARN), (3000, BAD)], decimals=0),

@@ -22,16 +22,7 @@ from grafana_foundation_sdk.models import xychart as xy
 from grafana_foundation_sdk.models.dashboard import DataSourceRef, DataTransformerConfig
 
 from boards.names import STORE
-from boards.style import (
-    TEXT,
-    Mapping,
-    coloured,
-    delay_classes,
-    legend,
-    steps,
-    value,
-    verdict_words,
-)
+from boards.style import DELAY_LEVELS, TEXT, Mapping, coloured, legend, steps, value, verdict_words
 
 Panel = Any
 """A builder of the SDK; the builders of different kinds have no common class."""
@@ -79,7 +70,7 @@ def series(
         .show_points(looks.VisibilityMode.NEVER)
         .tooltip(common.VizTooltipOptions().mode(looks.TooltipDisplayMode.MULTI))
         .legend(legend())
-        .thresholds(delay_classes() if delay else steps([(None, TEXT)]))
+        .thresholds(steps(DELAY_LEVELS if delay else [(None, TEXT)]))
     )
     if delay:
         dashed = looks.GraphThresholdsStyleMode.DASHED
@@ -166,7 +157,7 @@ def against(
         .tooltip(common.VizTooltipOptions().mode(looks.TooltipDisplayMode.SINGLE))
         .unit(y[1])
         .axis_label(y[0])
-        .thresholds(delay_classes() if delay else steps([(None, TEXT)]))
+        .thresholds(steps(DELAY_LEVELS if delay else [(None, TEXT)]))
     )
     panel.override_by_name(x[0], [value("unit", x[1]), value("custom.axisLabel", x[0])])
     return coloured(panel, None)

@@ -41,7 +41,7 @@ def _trace(columns: dict[str, str], per: int = 1) -> str:
     return f"""
 SELECT {sql.relative("b.t_s")} AS time, m.name || ' ' || f.flow AS metric, m.value AS value
 FROM (
-    SELECT {sql.step_of("s.t_s")} AS t_s, s.run_id, s.flow_id, {inner}
+    SELECT {sql.BEGIN} AS t_s, s.run_id, s.flow_id, {inner}
     FROM testbed.cc_sample s
     WHERE s.{OF_REMINIS} AND s.{sql.WITHIN}
     GROUP BY 1, 2, 3
@@ -56,7 +56,7 @@ def _panels() -> list[object]:
     gaussian = {"mean": "mu", "draw": "draw"}
     window = {"before": "cwnd_before", "after": "cwnd_after"}
     zone = f"""
-SELECT {sql.relative(sql.step_of("s.t_s"))} AS time, f.cc || ' ' || f.flow AS metric,
+SELECT {sql.relative(sql.BEGIN)} AS time, f.cc || ' ' || f.flow AS metric,
        mode() WITHIN GROUP (ORDER BY (s.record ->> 'zone')::real::int) AS value
 FROM testbed.cc_sample s
 JOIN testbed.flow f USING (run_id, flow_id)

@@ -9,7 +9,7 @@ from boards import sql
 from boards.board import board, files, one_run
 from boards.names import UID
 from boards.panels import listing, number, series
-from boards.style import BAD, LATE, NEUTRAL, OK, WARN
+from boards.style import DELAY_LEVELS, NEUTRAL
 
 OF_RUN = f"FROM testbed.run WHERE {sql.RUN}"
 
@@ -62,12 +62,12 @@ SELECT name AS run, 'report' AS report, 'CSV' AS csv, cc, direction, radio, scen
         number(
             "RTT, median", "ms", f"SELECT rtt_p50_ms {OF_RUN}",
             "By TCP timestamps at the sender; coloured by the limits of application classes (20, 40, 100 ms).",
-            levels=[(None, OK), (20, WARN), (40, LATE), (100, BAD)], decimals=1,
+            levels=DELAY_LEVELS, decimals=1,
         ),
         number(
             "RTT, 95 %", "ms", f"SELECT rtt_p95_ms {OF_RUN}",
             "95 % of the samples are below; coloured by the limits of application classes (20, 40, 100 ms).",
-            levels=[(None, OK), (20, WARN), (40, LATE), (100, BAD)], decimals=1,
+            levels=DELAY_LEVELS, decimals=1,
         ),
         number(
             "Retransmissions", "none", f"SELECT retransmissions_count {OF_RUN}",

@@ -17,15 +17,11 @@ STEP = "(greatest(1, ceil($__interval_ms / 20.0)) * 0.02)"
 """Seconds per point of a plot: one bin of 20 ms, or whole ones if the panel is too narrow. Of 50 ms, one step would
 have two bins and the next three, and sums would go up and down."""
 
+BEGIN = f"floor(s.t_s / {STEP} + 1e-6) * {STEP}"
+"""The begin of the step in which a row of `s` is, in seconds. 0.58 / 0.02 is 28.999…: without the millionth, a bin that
+begins a step counted to the one before."""
+
 WITHIN = "t_s BETWEEN $__unixEpochFrom() - 1 AND $__unixEpochTo() + 1"
-
-
-def step_of(seconds: str) -> str:
-    """Return the SQL of the begin of the step in which an instant is, both in seconds.
-
-    0.58 / 0.02 is 28.999…: without the millionth, a bin that begins a step counted to the one before.
-    """
-    return f"floor({seconds} / {STEP} + 1e-6) * {STEP}"
 
 
 def relative(seconds: str) -> str:
@@ -36,7 +32,7 @@ def relative(seconds: str) -> str:
 def per_flow(value: str, where: str = "") -> str:
     """Return the SQL of `value`, an aggregate over transport_sample `s`, per step and flow of the run."""
     return f"""
-SELECT {relative(step_of("s.t_s"))} AS time,
+SELECT {relative(BEGIN)} AS time,
        f.cc || ' ' || f.flow AS metric,
        {value} AS value
 FROM testbed.transport_sample s
@@ -45,16 +41,14 @@ WHERE s.{RUN} AND s.{WITHIN}{where}
 GROUP BY 1, 2 ORDER BY 1, 2""".strip()
 
 
-def per_ue(values: dict[str, str], ue: bool = True) -> str:
+def per_ue(values: dict[str, str]) -> str:
     """Return the SQL of aggregates over radio_sample `s`, by name, per step and UE of the run."""
-    pairs = ", ".join(f"('{name}', {value})" for name, value in values.items())
-    metric = "m.name || ' UE ' || b.ue" if ue else "m.name"
     inner = ", ".join(f"{value} AS v{number}" for number, value in enumerate(values.values()))
     pairs = ", ".join(f"('{name}', v{number})" for number, name in enumerate(values))
     return f"""
-SELECT {relative("b.t_s")} AS time, {metric} AS metric, m.value AS value
+SELECT {relative("b.t_s")} AS time, m.name || ' UE ' || b.ue AS metric, m.value AS value
 FROM (
-    SELECT {step_of("s.t_s")} AS t_s, s.ue, {inner}
+    SELECT {BEGIN} AS t_s, s.ue, {inner}
     FROM testbed.radio_sample s
     WHERE s.{RUN} AND s.{WITHIN}
     GROUP BY 1, 2
@@ -67,7 +61,7 @@ def per_step(table: str, values: dict[str, str]) -> str:
     """Return the SQL of aggregates over a table without flows and UEs, one column each."""
     columns = ",\n       ".join(f'{value} AS "{name}"' for name, value in values.items())
     return f"""
-SELECT {relative(step_of("s.t_s"))} AS time,
+SELECT {relative(BEGIN)} AS time,
        {columns}
 FROM testbed.{table} s
 WHERE s.{RUN} AND s.{WITHIN}

@@ -21,6 +21,8 @@ NEUTRAL = "#808890"
 """Lines and bars that belong to no congestion control."""
 TEXT = "text"
 """Grafana's name for the theme's own colour of text."""
+DELAY_LEVELS: Sequence[tuple[float | None, str]] = [(None, OK), *zip(DELAY_CLASSES_MS, (WARN, LATE, BAD), strict=True)]
+"""The colour of a delay from each limit of application classes on."""
 VERDICTS = {"valid": OK, "degraded": WARN, "invalid": BAD, "failed": BAD}
 
 
@@ -74,8 +76,3 @@ def steps(steps: Sequence[tuple[float | None, str]]) -> ThresholdsConfig:
     return ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(
         [Threshold(value=value, color=colour) for value, colour in steps]
     )  # fmt: skip
-
-
-def delay_classes() -> ThresholdsConfig:
-    first, second, third = DELAY_CLASSES_MS
-    return steps([(None, OK), (first, WARN), (second, LATE), (third, BAD)])

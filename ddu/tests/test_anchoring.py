@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ddu.align.anchoring.anchor import DAY_NS, by_file_time, by_zone
+from ddu.align.anchoring.anchor import by_file_time, by_zone
 from ddu.align.anchoring.correlation import Traffic, by_correlation
 from ddu.align.anchoring.mac import anchored_mac
 from ddu.align.anchoring.traffic import RunTraffic
 from ddu.readers.logs import LogTable
+from ddu.readers.timestamps import DAY_NS
 from ddu.run.manifest import Time
 
 T0 = 1_795_282_920_000_000_000

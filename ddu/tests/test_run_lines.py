@@ -90,4 +90,4 @@ def test_losses_are_shown_of_datagrams_alone(tmp_path: Path, cc: str) -> None:
     summary["flows"][0] |= {"cc": cc, "retransmissions_count": None}
     title, row, *_ = lines(tmp_path, summary)
     assert title.endswith("Lost in the link")
-    assert row.endswith("77 segments")
+    assert row.endswith("77 packets")

@@ -18,7 +18,7 @@ from ddu.campaign.metrics import shown
 from ddu.campaign.tables import usable
 from ddu.report import svg
 from ddu.report.ellipse import ellipse
-from ddu.report.figure import Figure, Plot, Series
+from ddu.report.figure import Figure, Plot, Series, named_once
 from ddu.report.palette import MUTED, colour_of, colours_of
 from ddu.report.series import distribution, thinned
 from ddu.report.wider_bins import bin_of
@@ -77,20 +77,11 @@ def _figure(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
     count = len(panels) * len(per_panel)
     # A row is a panel's columns, if they fit.
     across = len(per_panel) if 1 < len(per_panel) <= _ACROSS else min(count, _ACROSS)
-    named: set[str] = set()
-    plots = []
-    for (title, rows), column in itertools.product(panels, per_panel):
-        plot: Plot = draw(rows, wanted, column, aligned)
-        series = [_named_once(each, named) for each in plot.series]
-        plots.append(replace(plot, series=series, title=title))
-    return Figure(plots, across, _ROW_PX[across])
-
-
-def _named_once(series: Series, named: set[str]) -> Series:
-    """Return the series with an entry in the legend if no other of its name has one."""
-    is_new = bool(series.name) and series.name not in named
-    named.add(series.name)
-    return replace(series, in_legend=is_new)
+    plots = [
+        replace(draw(rows, wanted, column, aligned), title=title)
+        for (title, rows), column in itertools.product(panels, per_panel)
+    ]
+    return Figure(named_once(plots), across, _ROW_PX[across])
 
 
 def _columns_of(wanted: Any) -> tuple[Any, ...]:
@@ -157,7 +148,7 @@ def _possible(wanted: plans.Plane, runs: pd.DataFrame) -> Iterator[Series]:
     ]
     if len(points) > 1:
         xs, ys = np.array(sorted(points), dtype=float).T
-        yield Series(xs, ys, MUTED, "possible", dash="dash", in_legend=True)
+        yield Series(xs, ys, MUTED, "possible", dash="dash")
 
 
 def _lines(runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> Plot:

@@ -17,7 +17,7 @@ from ddu.compare.load import Compared, names_of
 from ddu.report.figure import Figure, Mark, Plot, Series, under_each_other
 from ddu.report.palette import INK, sequence
 from ddu.report.wider_bins import bin_of
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import floats_of
 
 COLUMNS = ("tcp_throughput_bps", "tcp_rtt_ms")
 _BATCH_S = 0.1
@@ -178,6 +178,5 @@ def _batched(run: Compared, name: str, scale: float) -> pd.DataFrame:
 
 
 def _line(table: pd.DataFrame, colour: str, name: str, in_legend: bool = False) -> Series:
-    x: Float = table["t_s"].to_numpy(dtype="float64")
-    y: Float = table["value"].to_numpy(dtype="float64")
+    x, y = floats_of(table, "t_s"), floats_of(table, "value")
     return Series(x, y, colour, name, in_legend=in_legend)

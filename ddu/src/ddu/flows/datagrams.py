@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.flows.loss import Events
+from ddu.flows.loss import Events, rank_within
 from ddu.flows.rtt import Samples
 from ddu.readers.packets.segments import Segments
 from ddu.schema.arrays import UInt32
@@ -38,8 +38,8 @@ def datagrams(sent: Segments, received: Segments, until_ns: int) -> Datagrams:
     for longer than any datagram took, and otherwise left open.
     """
     sent, received = _with_digest(sent), _with_digest(received)
-    of_sent, copies = _copies(sent.digest)
-    of_received, arrivals = _copies(received.digest)
+    of_sent, copies = np.unique(sent.digest, return_counts=True)
+    of_received, arrivals = np.unique(received.digest, return_counts=True)
     shared, in_sent, in_received = np.intersect1d(
         of_sent, of_received, assume_unique=True, return_indices=True
     )
@@ -52,10 +52,6 @@ def datagrams(sent: Segments, received: Segments, until_ns: int) -> Datagrams:
 
 def _with_digest(packets: Segments) -> Segments:
     return packets.where(np.full(len(packets), len(packets.digest) > 0))
-
-
-def _copies(digest: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.intp]]:
-    return np.unique(digest, return_counts=True)
 
 
 def _delays(
@@ -87,11 +83,7 @@ def _lost(
     missing = copies.copy()
     missing[in_sent] -= arrivals
     group = np.searchsorted(of_sent, sent.digest)
-    order = np.argsort(group, kind="stable")
-    begins = np.cumsum(copies) - copies
-    rank = np.empty(len(group), dtype=np.int64)
-    rank[order] = np.arange(len(group)) - begins[group[order]]
-    arrived = rank >= missing[group]
+    arrived = rank_within(group) >= missing[group]
     last = np.flatnonzero(arrived)[-1] if arrived.any() else -1
     # Without an arrival it is not known how long one takes.
     late = (sent.utc_ns < open_from_ns) & arrived.any()

@@ -25,11 +25,3 @@ def one_way_delay(
     received_utc_ns = received.utc_ns[known]
     delay = Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)
     return delay, known
-
-
-def one_way_instants(
-    sent: Segments, received: Segments, resent: tuple[Int, Int]
-) -> tuple[Int, Int]:
-    """Return when each received packet was sent, and received, where that is known (see above)."""
-    sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
-    return sent_utc_ns, received.utc_ns[known]

@@ -89,7 +89,7 @@ def fates(sent: Segments, received: Segments, acked: int, longest_ns: int, until
         arrivals.piece, minlength=pieces
     )
     within = contains(doubtful, cuts)[sends.piece]
-    copy, lost_copies = _rank_within(sends.piece), missing[sends.piece]
+    copy, lost_copies = rank_within(sends.piece), missing[sends.piece]
 
     def events(chosen: npt.NDArray[np.bool_]) -> Events:
         size_bytes = np.bincount(
@@ -132,7 +132,8 @@ def largest_segment(packets: Segments) -> float:
     return float(np.ceil(mean).max(initial=0))
 
 
-def _rank_within(group: Int) -> Int:
+def rank_within(group: Int) -> Int:
+    """Return how many of the same number are before each."""
     order = np.argsort(group, kind="stable")
     ordered = group[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

@@ -15,7 +15,7 @@ import pandas as pd
 from ddu.align.run import AlignedRun
 from ddu.flows.observe import ObservedFlow
 from ddu.metrics.capacity import adding_up
-from ddu.schema.arrays import Float, Int
+from ddu.schema.arrays import Float, Int, floats_of
 
 _Found = TypeVar("_Found")
 _Self = TypeVar("_Self", bound="_View")
@@ -109,8 +109,7 @@ class RunView(_View):
         table = self.mac_in_traffic
         if table is None or name not in table:
             return np.zeros(0)
-        values: Float = table[name].to_numpy(dtype="float64", na_value=np.nan)
-        return values
+        return floats_of(table, name)
 
 
 def duration_s(flows: Sequence[ObservedFlow]) -> float:

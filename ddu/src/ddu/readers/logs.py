@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 
 import pandas as pd
@@ -19,6 +18,7 @@ from ddu.console.colours import uncoloured
 from ddu.console.input_file import read_bytes
 from ddu.errors import UnreadableInput
 from ddu.readers.pasted import undressed
+from ddu.readers.timestamps import stamp
 
 _CONTAINER = re.compile(r"^[\w.-]+ +\| ")
 _ISO_TIME = re.compile(
@@ -120,7 +120,8 @@ def line_of(number: int, raw: str) -> Line:
     text = _CONTAINER.sub("", text)
     utc_ns = uptime_ns = None
     if match := _ISO_TIME.match(text):
-        utc_ns = _iso_ns(match)
+        at = stamp(f"{match[1]}T{match[2]}.{match[3] or 0}{match[4]}")
+        utc_ns = at.utc_ns if at else None
     else:
         match = _JOURNAL_DATE.match(text)
     if match:
@@ -134,19 +135,6 @@ def line_of(number: int, raw: str) -> Line:
             utc_ns = value
         text = text[match.end() :]
     return Line(number, text, utc_ns, uptime_ns)
-
-
-def _iso_ns(match: re.Match[str]) -> int | None:
-    zone = match[4].replace("Z", "+00:00")
-    if ":" not in zone:
-        zone = zone[:3] + ":" + zone[3:]
-    try:
-        instant = datetime.fromisoformat(f"{match[1]}T{match[2]}{zone}")
-    except ValueError:
-        return None
-    since = instant.astimezone(timezone.utc) - datetime(1970, 1, 1, tzinfo=timezone.utc)
-    whole_s = since.days * 86_400 + since.seconds
-    return whole_s * 1_000_000_000 + int((match[3] or "0").ljust(9, "0"))
 
 
 def table_of(rows: list[dict[str, object]], first: tuple[str, ...]) -> pd.DataFrame:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from ddu.report.figure import Figure, Plot, Series, under_each_other
+from ddu.report.figure import Figure, Plot, Series, named_once, under_each_other
 from ddu.report.palette import INK
 from ddu.schema.arrays import Float
 
@@ -35,24 +34,13 @@ def delay_parts(aligned: pd.DataFrame) -> Figure:
         for (flow, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
             label = f"{cc} ({flow})"
             data = _stacked(rows, "delay_", ["ack_wait", "ack"])
-            rtt = Series(*_line(rows, "tcp_rtt_ms"), INK, "RTT", in_legend=not plots)
+            rtt = Series(*_line(rows, "tcp_rtt_ms"), INK, "RTT")
             note = "· parts of the one-way delay (ms), the wait for an ACK, and the ACK's way"
             plots.append(Plot([*data, rtt], title=f"{label}: RTT", note=note, y_from_zero=True))
             ack = _stacked(rows, "delay_ack_", [])
             note = "· parts of the one-way delay (ms)"
             plots.append(Plot(ack, title=f"{label}: ACK's way", note=note, y_from_zero=True))
-    return under_each_other(_named_once([plot for plot in plots if plot.series]), 220)
-
-
-def _named_once(plots: Sequence[Plot]) -> list[Plot]:
-    """Return the plots with one entry in the legend for each part, not one in each plot."""
-    named: set[str] = set()
-    once = []
-    for plot in plots:
-        series = [replace(one, in_legend=one.name not in named) for one in plot.series]
-        named |= {one.name for one in series}
-        once.append(replace(plot, series=series))
-    return once
+    return under_each_other(named_once([plot for plot in plots if plot.series]), 220)
 
 
 def _stacked(rows: pd.DataFrame, prefix: str, more: Sequence[str]) -> list[Series]:
@@ -81,7 +69,7 @@ def _stacked(rows: pd.DataFrame, prefix: str, more: Sequence[str]) -> list[Serie
             edge = np.concatenate([above, below[::-1]])
             areas.append(
                 Series(np.concatenate([x, x[::-1]]), edge, COLOURS[name], _NAMES.get(name, name),
-                       "area", opacity=0.85, in_legend=True)
+                       "area", opacity=0.85)
             )  # fmt: skip
         below = above
     return areas

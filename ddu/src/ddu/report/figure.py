@@ -94,6 +94,18 @@ class Figure:
         return [each for plot in self.plots for each in plot.series if each.in_legend]
 
 
+def named_once(plots: Sequence[Plot]) -> list[Plot]:
+    """Return the plots with one entry in the legend for each name, not one in each plot."""
+    named, once = {""}, []
+    for plot in plots:
+        series = []
+        for one in plot.series:
+            series.append(replace(one, in_legend=one.name not in named))
+            named.add(one.name)
+        once.append(replace(plot, series=series))
+    return once
+
+
 def under_each_other(plots: Sequence[Plot], row_px: int, bins: str = "") -> Figure:
     """Return the plots under each other, on one axis of time, which the last one names."""
     last = [replace(plot, x_label=RUN_TIME) for plot in plots[-1:]]

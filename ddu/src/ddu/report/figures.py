@@ -162,7 +162,7 @@ def channel_paths(aligned: pd.DataFrame) -> Figure:
     colours = sequence(len(names))
     lines = [
         Series(
-            *thinned(_seconds(first), _values(first, name)),
+            *thinned(floats_of(first, "t_s"), _values(first, name)),
             colours[index],
             f"path {index + 1}",
             in_legend=True,
@@ -220,7 +220,7 @@ def _lines(
 ) -> Iterator[Series]:
     first = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
     if panel.limit:
-        limit = _seconds(first), _values(first, panel.limit)
+        limit = floats_of(first, "t_s"), _values(first, panel.limit)
         yield Series(*limit, MUTED, _LIMIT, "limit", in_legend=in_legend)
     if not panel.per_flow:
         yield _line(first, known, panel, RADIO, known.title)
@@ -246,7 +246,7 @@ def _line(
     rows: pd.DataFrame, known: Column, panel: Panel, colour: str, name: str,
     dash: str = "solid", in_legend: bool = False,
 ) -> Series:  # fmt: skip
-    x, y = _seconds(rows), _values(rows, known.name)
+    x, y = floats_of(rows, "t_s"), _values(rows, known.name)
     if panel.as_dots:
         return Series(x[y > 0], y[y > 0], colour, name, "dots")
     is_state = panel.in_wider_bins == "last"
@@ -264,11 +264,6 @@ def _flows(
         yield f"{ccs[flow]} ({flow})", colours[flow], aligned.iloc[index]
 
 
-def _seconds(rows: pd.DataFrame) -> Float:
-    seconds: Float = rows["t_s"].to_numpy(dtype="float64")
-    return seconds
-
-
 def _label(name: str) -> str:
     known = column(name) or Column(name, "")
     return f"{known.title} ({known.units.shown})" if known.units.shown else known.title
@@ -276,7 +271,7 @@ def _label(name: str) -> str:
 
 def _values(rows: pd.DataFrame, name: str) -> Float:
     known = column(name) or Column(name, "")
-    return rows[name].to_numpy(dtype="float64", na_value=np.nan) * known.units.scale
+    return floats_of(rows, name) * known.units.scale
 
 
 def known_values(table: pd.DataFrame | None, name: str) -> Float:

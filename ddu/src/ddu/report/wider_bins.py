@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Float, floats_of
 from ddu.schema.columns import Panel
 
 DRAWN_MS = 200.0
@@ -62,7 +62,7 @@ def _of_flow(rows: pd.DataFrame, panels: Mapping[str, Panel], factor: int) -> pd
 
 def _blocks(rows: pd.DataFrame, name: str, factor: int) -> Float:
     """Return the column, a row for each wider bin, with NaN where the last one has no more."""
-    values = rows[name].to_numpy(dtype="float64", na_value=np.nan)
+    values = floats_of(rows, name)
     lacking = -len(values) % factor
     padded: Float = np.concatenate([values, np.full(lacking, np.nan)])
     return padded.reshape(-1, factor)

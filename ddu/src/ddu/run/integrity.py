@@ -61,7 +61,7 @@ def sealed(content: Mapping[str, Any], files: list[dict[str, Any]] | None = None
     """Return a record with its digest, and `files`: as `described`, or as the record has them."""
     record = {name: value for name, value in content.items() if name != KEY}
     covered = _covered(content) | ({} if files is None else {"files": files})
-    return {**record, KEY: {"sha256": _digest_of({**record, KEY: covered}), **covered}}
+    return {**record, KEY: {"sha256": digest_of({**record, KEY: covered}), **covered}}
 
 
 def is_intact(content: Mapping[str, Any]) -> bool | None:
@@ -72,7 +72,7 @@ def is_intact(content: Mapping[str, Any]) -> bool | None:
     if not isinstance(integrity, dict) or not _are_described(integrity.get("files")):
         return False
     try:
-        return bool(integrity.get("sha256") == _digest_of({**content, KEY: _covered(content)}))
+        return bool(integrity.get("sha256") == digest_of({**content, KEY: _covered(content)}))
     except RecursionError:  # Nested too deep for a record of ours.
         return False
 
@@ -101,7 +101,7 @@ def files_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
 def digest_of_raw(content: Mapping[str, Any]) -> str | None:
     """Return the digest of the list of a run's raw data, by its run.json; None if it has none."""
     files = _integrity_of(content).get("files")
-    return None if files is None else _digest_of(files)
+    return None if files is None else digest_of(files)
 
 
 def raw_of(results: Mapping[str, Any]) -> str | None:
@@ -154,7 +154,7 @@ def difference(file: Path, described: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _digest_of(content: object) -> str:
+def digest_of(content: object) -> str:
     """Return the digest of a JSON value as a reader gets it, for any order of keys and spaces."""
     read = json.loads(json.dumps(content))
     return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()

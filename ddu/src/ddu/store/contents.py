@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -243,8 +242,3 @@ def _clean(value: Any) -> Any:
     if isinstance(value, float) and value != value:
         return None
     return value
-
-
-def digest_of(value: object) -> str:
-    """Return the SHA-256 of a JSON value, for any order of its keys."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -13,8 +13,9 @@ from psycopg.types.json import Jsonb
 
 from ddu.console.problems import Problem, RefusedError, Where
 from ddu.errors import StoreRefused
+from ddu.run.integrity import digest_of
 from ddu.store.connect import Connection, connected
-from ddu.store.contents import Contents, contents_of, digest_of
+from ddu.store.contents import Contents, contents_of
 from ddu.store.copying import copy_table
 from ddu.store.schema import migrate, require_known, version_of
 

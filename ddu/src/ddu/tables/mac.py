@@ -7,7 +7,7 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.align.counters import increments, is_counter
-from ddu.schema.arrays import Float
+from ddu.schema.arrays import Float, floats_of
 from ddu.schema.columns import rates, states
 from ddu.tables.intervals import Intervals
 
@@ -26,7 +26,7 @@ def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
     groups = samples.groupby("ue").indices.values()
     grown = {}
     for name in filter(is_counter, samples.columns):
-        counted = _values(samples, name)
+        counted = floats_of(samples, name)
         grown[name] = counted.copy()
         for rows in groups:
             grown[name][rows] = increments(counted[rows])
@@ -40,7 +40,7 @@ def mac_on_bins(table: pd.DataFrame, bins: Bins) -> pd.DataFrame:
     intervals = Intervals(bins, table)
     columns: dict[str, Float] = {}
     for name in (name for name in table.columns if name.startswith(("mac_", "phone_"))):
-        columns[name] = _on_bins(intervals, name, _values(table, name))
+        columns[name] = _on_bins(intervals, name, floats_of(table, name))
     for direction in ("dl", "ul"):
         for rate, counter in rates().items():
             amount = columns.get(counter.format(direction=direction))
@@ -61,12 +61,7 @@ def link_on_bins(samples: pd.DataFrame, bins: Bins) -> pd.DataFrame:
     columns = {}
     for name, aligned in LINK_COLUMNS.items():
         if name in samples:
-            values = _values(samples, name)
+            values = floats_of(samples, name)
             values = increments(values) if is_counter(name) else values
             columns[aligned] = _on_bins(intervals, name, values)
     return pd.DataFrame(columns)
-
-
-def _values(table: pd.DataFrame, name: str) -> Float:
-    values: Float = table[name].to_numpy(dtype="float64")
-    return values

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ddu.readers.timestamps import DAY_NS
 from ddu.schema.arrays import Int
-
-DAY_NS = 86_400_000_000_000
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddu.align.anchoring.anchor import DAY_NS
 from ddu.readers.logs import LogTable
+from ddu.readers.timestamps import DAY_NS
 from ddu.schema.arrays import Int
 
 

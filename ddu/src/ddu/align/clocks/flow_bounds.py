@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ddu.align.clocks.bounds import Bounds, ack_instants, joined
-from ddu.flows.delay import one_way_instants
 from ddu.flows.observe import ObservedFlow
+from ddu.flows.rtt import sending_of
 
 
 def clock_bounds(flows: Sequence[ObservedFlow], first: str) -> tuple[Bounds, Bounds]:
@@ -20,7 +20,8 @@ def clock_bounds(flows: Sequence[ObservedFlow], first: str) -> tuple[Bounds, Bou
 def _bounds(flow: ObservedFlow, from_first: bool) -> tuple[Bounds, Bounds]:
     """`from_first`: the data goes from the first host to the second."""
     if flow.is_tcp:
-        sent, received = one_way_instants(flow.sent, flow.received, flow.resent)
+        sent, known = sending_of(flow.received.end - 1, flow.sent, flow.resent)
+        received = flow.received.utc_ns[known]
         answered, heard = ack_instants(flow.receiver_acks, flow.acks)
     else:
         delay = flow.datagrams.delay
